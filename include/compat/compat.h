@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tcp_circuit.c needs on kernels that lack it, 5.10 to today.
+ *
+ * HAVE_* come from probe.sh, which compiles one small file for each feature
+ * against the headers at hand: stable and vendor kernels backport, so a version
+ * number proves nothing.
+ */
+#ifndef _TCP_CIRCUIT_COMPAT_H
+#define _TCP_CIRCUIT_COMPAT_H
+
+#include "compat-config.h"
+
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+#include <net/tcp.h>
+
+#ifndef HAVE_TCP_SND_CWND_SET
+static inline u32 tcp_snd_cwnd(const struct tcp_sock *tp)
+{
+	return tp->snd_cwnd;
+}
+
+static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 val)
+{
+	tp->snd_cwnd = val;
+}
+#endif
+
+/*
+ * @table ends with an empty entry, which older kernels need, and has @entries
+ * without it, which newer ones want to be told.
+ */
+static inline struct ctl_table_header *
+circuit_register_sysctl(struct net *net, const char *path,
+			struct ctl_table *table, size_t entries)
+{
+#ifdef HAVE_REGISTER_NET_SYSCTL_SZ
+	return register_net_sysctl_sz(net, path, table, entries);
+#else
+	return register_net_sysctl(net, path, table);
+#endif
+}
+
+#endif /* _TCP_CIRCUIT_COMPAT_H */
