@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# build.sh: inside a suite (chroot.sh), build the tree in /src as its users do
+#
+# The module with the suite's compiler against the headers of the kernel that
+# will be booted ($1), and against any others that are installed: those are
+# compiled only.  Then the tools.  A warning is a failure.  TAP on stdout, what
+# the compilers said in /src/lab/build.log.
+
+set -u
+
+release=$1
+log=/src/lab/build.log
+points=0
+
+point()		# STATUS TEXT: one line of TAP
+{
+	points=$((points + 1))
+	[ "$1" = 0 ] && echo "ok $points - $2" || echo "not ok $points - $2"
+}
+
+# Run make; whatever it complains of is a failure, and shown.
+quiet_make()
+{
+	local out status
+
+	echo "+ make $*" >> $log
+	out=$(make "$@" 2>&1)
+	status=$?
+	echo "$out" >> $log
+	if grep -qE '(warning|WARNING):' <<< "$out"; then
+		status=1
+	fi
+	[ $status = 0 ] || tail -n 40 <<< "$out" | sed 's/^/# /'
+	return $status
+}
+
+build_module()
+{
+	quiet_make -C /lib/modules/"$release"/build M=/src modules
+	point $? "module builds for $release without a warning"
+
+	modinfo -F vermagic /src/tcp_circuit.ko 2>&1 | grep -q "^$release "
+	point $? "module is one for $release"
+}
+
+compile_for_others()
+{
+	local headers other
+
+	for headers in /usr/src/linux-headers-*-cloud-amd64; do
+		other=${headers##*/linux-headers-}
+		[ "$other" = "$release" ] && continue
+		rm -rf /tmp/src
+		mkdir /tmp/src
+		cp -a /src/Kbuild /src/*.c /src/include /tmp/src/
+		quiet_make -C "$headers" M=/tmp/src modules
+		point $? "module compiles for $other without a warning"
+	done
+}
+
+build_tools()
+{
+	quiet_make -C /src/tools
+	point $? "tools build without a warning"
+	/src/tools/ctcp-setup --version > /dev/null
+	point $? "ctcp-setup says its version"
+}
+
+mkdir -p /src/lab
+echo "### FACT compiler $(gcc --version | sed -n '1s/.* /gcc-/p')"
+compile_for_others
+build_module
+build_tools
+echo "1..$points"

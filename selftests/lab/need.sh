@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# need.sh PACKAGE...: install those Debian packages that are not there yet.
+#
+# Says what it installs and why nothing happened when it cannot.  When all are
+# there it asks nobody, so everything works again offline.
+
+missing=
+for pkg in "$@"; do
+	dpkg-query -W -f '${Status}' "$pkg" 2>/dev/null |
+		grep -q 'ok installed' || missing="$missing $pkg"
+done
+[ -z "$missing" ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+	echo "need: this is not Debian; please install:$missing" >&2
+	exit 1
+fi
+
+sudo=
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null; then
+		echo "need: as root, please run: apt-get install$missing" >&2
+		exit 1
+	fi
+	sudo=sudo
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "need: installing Debian packages:$missing" >&2
+
+install()
+{
+	# shellcheck disable=SC2086 # a list of names
+	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y \
+		--no-install-recommends $missing >"$log" 2>&1
+}
+
+# The list of packages may be old, or not there at all on a fresh machine.
+install || { $sudo apt-get update >"$log" 2>&1 && install; } || {
+	tail -n 15 "$log" >&2
+	echo "need: could not install$missing (apt's words above)" >&2
+	exit 1
+}

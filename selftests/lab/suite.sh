@@ -1,0 +1,234 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# suite.sh [--refresh] [--list] NAME: one Debian suite, ready to build and boot
+#
+# Prints a folder, kept between runs, that holds
+#
+#	root/		the root file system, as mmdebstrap made it
+#	disk.img	the same as an ext4 image, to boot from
+#	vmlinuz, initrd	its kernel
+#	kernel		that kernel's release, one line
+#
+# and whose content never changes: root/ is entered read-only (chroot.sh) and
+# disk.img is booted with its writes thrown away.  The folder's name carries a
+# hash of what defines it, so a change here makes a new one.  It is made beside
+# its place and renamed, under a lock: what is there is whole.
+#
+# A suite once made is used as it is, also without a network; --refresh makes
+# it again with what the archive has today.  Nothing here names a mirror: the
+# machine's own apt knows one, or TCP_CIRCUIT_MIRROR and
+# TCP_CIRCUIT_MIRROR_SECURITY say so.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${TCP_CIRCUIT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tcp_circuit}
+disk_size=3G		# sparse; a suite takes about 1 GB of it
+
+# name; sources ("main" and "sec" are the two mirrors); suite of the kernel;
+# "newer" when headers newer than that kernel are wanted, to compile against
+suites="
+bullseye main:bullseye,sec:bullseye-security bullseye -
+bookworm main:bookworm,sec:bookworm-security bookworm -
+bookworm-backports main:bookworm,sec:bookworm-security,main:bookworm-backports bookworm-backports -
+newest main:trixie,sec:trixie-security,main:trixie-backports trixie-backports newer
+"
+
+packages="
+linux-image-cloud-amd64 linux-headers-cloud-amd64
+gcc libc6-dev make dkms kmod dwarves pkg-config
+libmnl-dev libnl-3-dev libnl-route-3-dev libkmod-dev libjansson-dev
+iproute2 iperf3 iputils-ping ethtool tcpdump procps busybox jq strace
+python3-minimal
+"
+
+say()
+{
+	echo "suite.sh: $*" >&2
+}
+
+die()
+{
+	say "$*"
+	exit 1
+}
+
+# The archive's address as the machine's apt has it; $1: main or sec.
+mirror()
+{
+	local site
+
+	site=$(apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
+		--format "\$(CODENAME) \$(SITE)" | awk -v want="$1" '
+		want == (($1 ~ /-security$/) ? "sec" : "main") { print $2 }' |
+		sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+	case $1 in
+	main)	echo "${TCP_CIRCUIT_MIRROR:-$site}" ;;
+	sec)	echo "${TCP_CIRCUIT_MIRROR_SECURITY:-$site}" ;;
+	esac
+}
+
+# Lines for sources.list; without a known mirror for security, without it.
+source_lines()
+{
+	local source site
+
+	for source in ${1//,/ }; do
+		site=$(mirror "${source%%:*}")
+		[ -n "$site" ] && echo "deb $site ${source#*:} main"
+	done
+	return 0
+}
+
+# apt on this machine may not trust suites older or newer than itself.
+collect_keys()
+{
+	mkdir "$1"
+	cp /usr/share/keyrings/debian-archive-*.gpg "$1"/ ||
+		die "no keys of Debian's archive: install debian-archive-keyring"
+}
+
+# The kernel and what belongs to it from the suite $2, at any priority of its
+# own, and all that the packages' own scripts will look for in $1.
+prepare_root()
+{
+	mkdir -p "$1"/etc/apt/preferences.d "$1"/src \
+		"$1"/etc/initramfs-tools/conf.d \
+		"$1"/usr/share/initramfs-tools/modules.d
+	cat > "$1"/etc/apt/preferences.d/kernel <<-END
+	Package: linux-*
+	Pin: release n=$2
+	Pin-Priority: 900
+	END
+	# An initrd with all drivers costs seconds at each boot.
+	echo MODULES=list > "$1"/etc/initramfs-tools/conf.d/lab
+	printf '%s\n' virtio_pci virtio_blk ext4 \
+		> "$1"/usr/share/initramfs-tools/modules.d/lab
+}
+
+# The archive may have a kernel's headers some days before its image.
+newer_headers()
+{
+	local newest
+
+	[ "$2" = newer ] || return 0
+	newest=$(chroot "$1" apt-cache pkgnames linux-headers- |
+		grep -E '^linux-headers-[0-9][^ ]*-cloud-amd64$' |
+		sort -V | tail -n 1)
+	if [ ! -d "$1/usr/src/$newest" ]; then
+		chroot "$1" apt-get -y -q install "$newest" ||
+			say "$newest cannot be installed: left out"
+	fi
+}
+
+# What the kernel starts in the machine: the tree under test is on a disk of
+# its own, so that the suite's disk stays as it is.
+install_init()
+{
+	cat > "$1"/sbin/lab-init <<-'END'
+	#!/bin/sh
+	mount -t ext4 -o rw LABEL=src /src &&
+		exec /src/selftests/lab/qemu-init.sh
+	echo "lab-init: no disk labelled src"
+	exec sleep 3600
+	END
+	chmod 755 "$1"/sbin/lab-init
+}
+
+bootstrap()
+{
+	local root=$1 sources=$2 kernel_suite=$3 newer=$4 tmp=$5
+
+	collect_keys "$tmp"/keys
+	source_lines "$sources" > "$tmp"/sources.list
+	grep -q . "$tmp"/sources.list ||
+		die "apt knows no mirror of Debian here: set TCP_CIRCUIT_MIRROR"
+
+	# shellcheck disable=SC2086
+	mmdebstrap --mode=root --variant=minbase --quiet \
+		--architectures=amd64 --components=main \
+		--keyring="$tmp"/keys \
+		--include="$(echo $packages | tr ' ' ,)" \
+		--aptopt='Acquire::Check-Valid-Until "false"' \
+		--aptopt='Acquire::Languages "none"' \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--setup-hook="$here/suite.sh --hook prepare_root \"\$1\" $kernel_suite" \
+		--customize-hook="$here/suite.sh --hook newer_headers \"\$1\" $newer" \
+		--customize-hook="$here/suite.sh --hook install_init \"\$1\"" \
+		"" "$root" "$tmp"/sources.list
+}
+
+# The kernel that the suite gives to those who ask for no version.
+take_kernel()
+{
+	local release
+
+	release=$(chroot "$1"/root dpkg-query -W -f '${Depends}' \
+		linux-image-cloud-amd64 | tr ',' '\n' |
+		sed -n 's/^ *linux-image-\([0-9][^ ]*\).*/\1/p')
+	[ -e "$1/root/usr/src/linux-headers-$release" ] ||
+		die "kernel \"$release\" has no headers in this suite"
+	echo "$release" > "$1"/kernel
+	cp "$1/root/boot/vmlinuz-$release" "$1"/vmlinuz
+	cp "$1/root/boot/initrd.img-$release" "$1"/initrd
+}
+
+make_suite()
+{
+	local place=$1 sources=$2 kernel_suite=$3 newer=$4 tmp
+
+	tmp=$(mktemp -d "$place.XXXXXX")
+	# shellcheck disable=SC2064
+	trap "rm -rf '$tmp'" EXIT
+	chmod 755 "$tmp"
+
+	bootstrap "$tmp"/root "$sources" "$kernel_suite" "$newer" "$tmp" \
+		> "$place.log" 2>&1 ||
+		die "mmdebstrap failed, see $place.log: $(tail -n 3 "$place.log")"
+	take_kernel "$tmp"
+	mke2fs -q -t ext4 -L root -O ^has_journal -m 0 \
+		-d "$tmp"/root "$tmp"/disk.img "$disk_size" > /dev/null
+	rm -rf "$tmp"/keys "$tmp"/sources.list
+
+	rm -rf "$place"
+	mv "$tmp" "$place"
+	trap - EXIT
+}
+
+# The folder of a suite: what defines it is this script and its name.
+place_of()
+{
+	echo "$cache/suite-$1-$(sha256sum < "$here/suite.sh" | cut -c 1-12)"
+}
+
+main()
+{
+	local name refresh=no row place
+
+	case ${1-} in
+	--list)	awk 'NF { print $1 }' <<< "$suites"; return ;;
+	--hook)	shift; "$@"; return ;;
+	--refresh)	refresh=yes; shift ;;
+	esac
+	name=${1-}
+	row=$(awk -v name="$name" 'NF && $1 == name' <<< "$suites")
+	[ -n "$row" ] ||
+		die "\"$name\" is no suite: give one of" $("$0" --list)
+
+	mkdir -p "$cache"
+	place=$(place_of "$name")
+	exec 9> "$cache/suite-$name.lock"
+	flock 9
+	if [ $refresh = yes ] || [ ! -d "$place" ]; then
+		[ "$(id -u)" = 0 ] || die "root is needed to make a suite"
+		# shellcheck disable=SC2086
+		set -- $row
+		make_suite "$place" "$2" "$3" "$4"
+	fi
+	echo "$place"
+}
+
+main "$@"

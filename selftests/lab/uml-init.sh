@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The first process of the virtual-time machine.
+#
+# Its root is the host's, seen through hostfs, read-only.  An overlay on tmpfs
+# makes it writable without a byte reaching the host; only OUT, a folder that
+# uml.sh made, is the host's own.  From the kernel's command line: LAB_SCRIPT,
+# LAB_OUT, LAB_KO, LAB_DIR (working folder), and what the caller added.
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LANG=C.UTF-8 LAB=uml
+
+enter_overlay()
+{
+	mount -t tmpfs -o size=4g lab /mnt
+	mkdir /mnt/upper /mnt/work /mnt/root
+	mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work \
+		lab /mnt/root
+	for kind in proc sysfs; do
+		where=/mnt/root/$kind
+		[ $kind = sysfs ] && where=/mnt/root/sys
+		mount -t $kind $kind "$where"
+	done
+	mount -t devtmpfs dev /mnt/root/dev
+	mkdir -p /mnt/root/dev/pts /mnt/root/run /mnt/root/lab
+	mount -t devpts devpts /mnt/root/dev/pts
+	ln -s /proc/self/fd /mnt/root/dev/fd
+	mount -t tmpfs run /mnt/root/run
+	mount -t hostfs -o "$LAB_OUT" none /mnt/root/lab
+}
+
+# modprobe and libkmod find the module where they always look.
+install_module()
+{
+	dir=/lib/modules/$(uname -r)
+	mkdir -p "$dir/extra"
+	cp "$LAB_KO" "$dir/extra/"
+	touch "$dir/modules.order" "$dir/modules.builtin" \
+		"$dir/modules.builtin.modinfo"
+	depmod
+}
+
+if [ -z "${LAB_INSIDE:-}" ]; then
+	mount -t proc proc /proc
+	mount -t sysfs sysfs /sys
+	enter_overlay
+	LAB_INSIDE=1 exec chroot /mnt/root "$0"
+fi
+
+hostname lab
+ip link set lo up
+if [ -n "${LAB_KO:-}" ]; then install_module; fi
+cd "$LAB_DIR" || exit
+"$LAB_SCRIPT"
+rc=$?
+dmesg >/lab/dmesg
+echo $rc >/lab/rc
+sync
+busybox poweroff -f

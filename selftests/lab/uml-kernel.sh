@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# uml-kernel.sh: print the folder of the virtual-time lab's kernel, and build it
+# first when the cache has none.  In it: linux (the kernel, a program) and tree/
+# (what is needed to build modules for it).
+#
+# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-*.patch.
+
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/cache.sh"
+
+VERSION=6.1
+TARBALL=/usr/src/linux-source-$VERSION.tar.xz
+
+say()
+{
+	echo "lab: $*" >&2
+}
+
+# The newest kernel of this configuration, whatever its point release: a
+# machine that is offline, or has had the source removed, still has its lab.
+key=$(cache_key "$here/uml.config" "$here/uml-kernel.sh" "$here"/uml-*.patch \
+	"$(uname -m)")
+dir=$CACHE/uml-$VERSION-$key
+if [ -x "$dir/linux" ]; then
+	echo "$dir"
+	exit 0
+fi
+
+configure()
+{
+	make -s ARCH=um tinyconfig >/dev/null 2>&1
+	./scripts/kconfig/merge_config.sh -m .config "$here/uml.config" >/dev/null
+	make -s ARCH=um olddefconfig 2>/dev/null
+
+	grep '^CONFIG_' "$here/uml.config" | grep -vxF -f .config >missing || return 0
+	say "not to be had in this kernel: $(tr '\n' ' ' <missing)"
+	return 1
+}
+
+# Modules need headers, scripts and the architecture's makefiles; the rest of
+# the tree is a gigabyte of no use.
+prune()
+{
+	mv linux ..
+	find . -name '*.o' ! -path './scripts/*' -delete
+	find . -name '*.a' -delete
+	rm -rf Documentation drivers sound fs net samples mm block certs \
+		crypto ipc lib virt security/selinux LICENSES
+	find arch -mindepth 1 -maxdepth 1 ! -name um ! -name x86 \
+		! -name Kconfig -exec rm -rf {} +
+}
+
+build()
+{
+	start=$(date +%s)
+	mkdir -p "$1/tree"
+	cd "$1/tree"
+	say "unpacking $TARBALL"
+	tar -xf "$TARBALL" --strip-components=1
+	for patch in "$here"/uml-*.patch; do
+		patch -s -p1 <"$patch"
+	done
+	configure
+	say "building the virtual-time kernel (once, two to four minutes)"
+	make -s ARCH=um -j"$(nproc)" linux modules >../build.log 2>&1 ||
+		{ tail -n 20 ../build.log >&2; return 1; }
+	prune
+	say "built in $(($(date +%s) - start)) s"
+}
+
+cache_lock "uml-$VERSION-$key"
+if [ ! -x "$dir/linux" ]; then
+	"$here/need.sh" "linux-source-$VERSION" xz-utils patch make gcc libc6-dev \
+		flex bison bc
+	tmp=$(mktemp -d "$CACHE/making.XXXXXX")
+	trap 'rm -rf "$tmp"' EXIT
+	build "$tmp"
+	rm -rf "$dir"
+	mv "$tmp" "$dir"
+fi
+echo "$dir"

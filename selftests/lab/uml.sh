@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# uml.sh [-m MEMORY] [-t SECONDS] [-o FOLDER] SCRIPT [NAME=value ...]
+#
+# Boot the virtual-time machine, run SCRIPT in it as root with the module
+# installed, and exit as it did.  Time there jumps to the next event when nothing
+# can run: the processor is infinitely fast, and what this machine is doing
+# beside changes no figure.
+#
+#	-m MEMORY	of the machine, default 2G
+#	-t SECONDS	of real time after which it is killed, default 300
+#	-o FOLDER	the host's folder that is /lab inside, default a new one
+#
+# Exit: the script's own; 124 when time ran out; 125 when the machine died or
+# its kernel complained, whatever the script said.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+
+mem=2G limit=300 out=
+while getopts m:t:o: opt; do
+	case $opt in
+	m) mem=$OPTARG ;;
+	t) limit=$OPTARG ;;
+	o) out=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+script=$(realpath "$1") || exit 2
+shift
+
+kernel=$("$here/uml-kernel.sh") || exit 1
+ko=${LAB_KO:-$("$here/uml-module.sh" "$kernel")} || exit 1
+if [ -z "$out" ]; then
+	out=$(mktemp -d)
+	trap 'rm -rf "$out"' EXIT
+fi
+out=$(realpath "$out")
+rm -f "$out/rc" "$out/dmesg"
+
+# The console is a terminal: it ends its lines with CR LF.  Without TMPDIR the
+# machine's memory is a file on /dev/shm.
+env -u TMPDIR -u TMP -u TEMP timeout -k 5 "$limit" "$kernel/linux" mem="$mem" \
+	rootfstype=hostfs rootflags=/ ro init="$here/uml-init.sh" \
+	time-travel=inf-cpu con=null con0=null,fd:1 quiet panic=-1 \
+	LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top" "$@" \
+	</dev/null 2>&1 | sed -u 's/\r$//'
+rc=${PIPESTATUS[0]}
+
+if [ "$rc" = 124 ] || [ "$rc" = 137 ]; then
+	echo "lab: killed after $limit s of real time" >&2
+	exit 124
+fi
+if [ ! -f "$out/rc" ]; then
+	echo "lab: the machine died before its script ended" >&2
+	exit 125
+fi
+if grep -E 'WARNING:|BUG:|Oops|Call Trace|Kernel panic|refcount_t|UBSAN' \
+	"$out/dmesg" >&2; then
+	echo "lab: the kernel complained (above)" >&2
+	exit 125
+fi
+exit "$(cat "$out/rc")"
