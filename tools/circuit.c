@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The circuit as text, and the checks that need no machine.
+ *
+ * circuit_format() and circuit_parse() are the journal's form of a circuit,
+ * in base units; the parsers above them read what a person typed.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "circuit.h"
+#include "units.h"
+
+static const char * const shaper_names[] = {
+	[SHAPER_TBF] = "tbf",
+	[SHAPER_FQ] = "fq",
+	[SHAPER_NONE] = "none",
+};
+
+/* The kernel's rule, net/core/dev.c: dev_valid_name(). */
+int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e)
+{
+	if (!*s || strlen(s) >= IFNAMSIZ || !strcmp(s, ".") || !strcmp(s, "..") ||
+	    strpbrk(s, "/: \t\n\v\f\r"))
+		return err_set(e, -EINVAL,
+			       "\"%s\" is not a device name; 1 to %d characters, no blank, slash or colon",
+			       s, IFNAMSIZ - 1);
+	memset(dev, 0, IFNAMSIZ);
+	memcpy(dev, s, strlen(s));
+	return 0;
+}
+
+int parse_shaper(const char *s, enum shaper *shaper, struct err *e)
+{
+	unsigned int i;
+
+	for (i = 0; i <= SHAPER_NONE; i++) {
+		if (!strcmp(shaper_names[i], s)) {
+			*shaper = (enum shaper)i;
+			return 0;
+		}
+	}
+	return err_set(e, -EINVAL, "--shaper: \"%s\" is not one of tbf, fq, none", s);
+}
+
+const char *shaper_name(enum shaper shaper)
+{
+	return shaper_names[shaper];
+}
+
+static unsigned int addr_bits(int family)
+{
+	return family == AF_INET ? 32 : 128;
+}
+
+static int parse_addr(const char *s, struct prefix *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->family = strchr(s, ':') ? AF_INET6 : AF_INET;
+	p->len = addr_bits(p->family);
+	return inet_pton(p->family, s, p->addr) == 1 ? 0 : -EINVAL;
+}
+
+/* Clears what is behind the prefix length; true if there was something. */
+static bool clear_host_bits(struct prefix *p)
+{
+	unsigned int bit, bits = addr_bits(p->family);
+	bool any = false;
+
+	for (bit = p->len; bit < bits; bit++) {
+		unsigned char mask = (unsigned char)(0x80 >> (bit % 8));
+
+		any |= p->addr[bit / 8] & mask;
+		p->addr[bit / 8] &= (unsigned char)~mask;
+	}
+	return any;
+}
+
+int parse_prefix(const char *s, struct prefix *p, struct err *e)
+{
+	const char *slash = strchr(s, '/');
+	char addr[INET6_ADDRSTRLEN], right[INET6_ADDRSTRLEN + 4];
+	size_t n = slash ? (size_t)(slash - s) : strlen(s);
+	uint32_t len;
+
+	if (n >= sizeof(addr))
+		goto bad;
+	memcpy(addr, s, n);
+	addr[n] = 0;
+	if (parse_addr(addr, p))
+		goto bad;
+	if (!slash)
+		return 0;
+	if (parse_count("--to", slash + 1, 0, p->len, &len, e))
+		goto bad;
+	p->len = len;
+	if (clear_host_bits(p))
+		return err_set(e, -EINVAL, "--to: \"%s\" has bits behind its prefix length; did you mean %s?",
+			       s, format_prefix(right, sizeof(right), p));
+	return 0;
+bad:
+	return err_set(e, -EINVAL, "--to: \"%s\" is not a prefix; write e.g. 192.0.2.0/24 or 2001:db8::/32",
+		       s);
+}
+
+int parse_gateway(const char *s, struct prefix *p, struct err *e)
+{
+	if (parse_addr(s, p))
+		return err_set(e, -EINVAL, "--via: \"%s\" is not an address; write e.g. 192.0.2.1",
+			       s);
+	return 0;
+}
+
+char *format_addr(char *buf, size_t len, const struct prefix *p)
+{
+	char text[INET6_ADDRSTRLEN] = "none";
+
+	if (p->family)
+		inet_ntop(p->family, p->addr, text, sizeof(text));
+	snprintf(buf, len, "%s", text);
+	return buf;
+}
+
+char *format_prefix(char *buf, size_t len, const struct prefix *p)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	format_addr(text, sizeof(text), p);
+	if (p->family)
+		snprintf(buf, len, "%s/%u", text, p->len);
+	else
+		snprintf(buf, len, "none");
+	return buf;
+}
+
+/* What the options say about each other.  The parsers checked each alone. */
+int circuit_check(const struct circuit *c, struct err *e)
+{
+	if (!c->rate)
+		return err_set(e, -EINVAL, "--rate is missing; what does the circuit carry, e.g. --rate 4gbit?");
+	if (!c->rtt_us)
+		return err_set(e, -EINVAL, "--rtt is missing; what is the round trip at no load, e.g. --rtt 26ms?");
+	if (!c->dev[0])
+		return err_set(e, -EINVAL, "which device? e.g. ctcp-setup --rate 4gbit --rtt 26ms eth1");
+	if (c->via.family && !c->to.family)
+		return err_set(e, -EINVAL, "--via needs --to: a gateway towards which prefix?");
+	if (c->via.family && c->via.family != c->to.family)
+		return err_set(e, -EINVAL, "--via and --to are not of one family; both IPv4 or both IPv6");
+	if (c->burst && c->shaper != SHAPER_TBF)
+		return err_set(e, -EINVAL, "--burst is the bucket of tbf; --shaper %s has none",
+			       shaper_name(c->shaper));
+	if (c->limit && c->shaper == SHAPER_NONE)
+		return err_set(e, -EINVAL, "--limit is room in a queue; --shaper none has no queue");
+	return 0;
+}
+
+char *circuit_format(char *buf, size_t len, const struct circuit *c)
+{
+	char to[64], via[64];
+
+	format_prefix(to, sizeof(to), &c->to);
+	format_addr(via, sizeof(via), &c->via);
+	snprintf(buf, len, "rate=%" PRIu64 " rtt=%" PRIu64 " multiple=%u streams=%u mss=%u burst=%" PRIu64
+		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d",
+		 c->rate, c->rtt_us, c->multiple, c->streams, c->mss, c->burst, c->limit,
+		 shaper_name(c->shaper), to, via, c->default_cc);
+	return buf;
+}
+
+/* A strict inverse: @text must be what circuit_format() wrote, to the byte. */
+int circuit_parse(const char *text, struct circuit *c)
+{
+	char shaper[8], to[64], via[64], again[CIRCUIT_TEXT];
+	struct err e;
+	int cc;
+
+	memset(c, 0, sizeof(*c));
+	if (sscanf(text, "rate=%" SCNu64 " rtt=%" SCNu64 " multiple=%u streams=%u mss=%u burst=%" SCNu64
+		   " limit=%" SCNu64 " shaper=%7s to=%63s via=%63s default_cc=%d",
+		   &c->rate, &c->rtt_us, &c->multiple, &c->streams, &c->mss, &c->burst,
+		   &c->limit, shaper, to, via, &cc) != 11)
+		return -EBADMSG;
+	c->default_cc = cc;
+	if (parse_shaper(shaper, &c->shaper, &e) ||
+	    (strcmp(to, "none") && parse_prefix(to, &c->to, &e)) ||
+	    (strcmp(via, "none") && parse_gateway(via, &c->via, &e)))
+		return -EBADMSG;
+	return strcmp(circuit_format(again, sizeof(again), c), text) ? -EBADMSG : 0;
+}
+
+bool circuit_equal(const struct circuit *a, const struct circuit *b)
+{
+	char ta[CIRCUIT_TEXT], tb[CIRCUIT_TEXT];
+
+	return !strcmp(circuit_format(ta, sizeof(ta), a), circuit_format(tb, sizeof(tb), b));
+}

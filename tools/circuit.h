@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A circuit: what a person asked for, checked, and nothing else.
+ */
+#ifndef CTCP_CIRCUIT_H
+#define CTCP_CIRCUIT_H
+
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+
+enum shaper {
+	SHAPER_TBF,	/* one token bucket at the root of the device */
+	SHAPER_FQ,	/* fq pacing of each socket, one fq under each queue */
+	SHAPER_NONE,	/* something else holds the rate */
+};
+
+struct prefix {
+	int family;		/* AF_INET, AF_INET6, or 0 = none */
+	unsigned int len;	/* bits */
+	unsigned char addr[16];	/* network order */
+};
+
+struct circuit {
+	char dev[IFNAMSIZ];
+	uint64_t rate;		/* bytes/s, L2 without preamble and FCS */
+	uint64_t rtt_us;	/* at no load */
+	uint32_t multiple;	/* of the BDP, thousandths */
+	uint32_t streams;	/* sockets that share the circuit */
+	uint32_t mss;		/* as TCP announces it, 0 = from the MTU */
+	uint64_t burst;		/* bytes, 0 = by rule */
+	uint64_t limit;		/* bytes, 0 = by rule */
+	enum shaper shaper;
+	struct prefix to;	/* the circuit's far side */
+	struct prefix via;	/* gateway, full length */
+	bool default_cc;
+};
+
+#define CIRCUIT_DEFAULTS { .multiple = 1300, .streams = 1, .shaper = SHAPER_TBF }
+#define CIRCUIT_TEXT 512	/* room for circuit_format() */
+
+int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
+int parse_prefix(const char *s, struct prefix *p, struct err *e);
+int parse_gateway(const char *s, struct prefix *p, struct err *e);
+int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
+const char *shaper_name(enum shaper shaper);
+char *format_prefix(char *buf, size_t len, const struct prefix *p);
+char *format_addr(char *buf, size_t len, const struct prefix *p);
+
+int circuit_check(const struct circuit *c, struct err *e);
+char *circuit_format(char *buf, size_t len, const struct circuit *c);
+int circuit_parse(const char *text, struct circuit *c);
+bool circuit_equal(const struct circuit *a, const struct circuit *b);
+
+#endif

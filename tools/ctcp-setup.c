@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctcp-setup: from two numbers, rate and round trip, to a full circuit.
+ *
+ *	command line -> circuit -> plan -> changes -> journal -> apply -> read back
+ *
+ * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
+ * is as it was; 2: bad usage.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "command.h"
+
+#ifndef CTCP_VERSION
+#define CTCP_VERSION "0.1.0"
+#endif
+
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+
+static const struct command {
+	const char *name;
+	int (*run)(const struct args *a, struct err *e);
+	unsigned int takes;
+	bool needs_dev;
+} commands[] = {
+	/* the first is what there is without a name */
+	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON, true },
+	{ "show", command_show, TAKES_JSON, false },
+	{ "undo", command_undo, TAKES_FORCE, true },
+};
+
+static const char help[] =
+"Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
+"       ctcp-setup show [DEV] [--json]\n"
+"       ctcp-setup undo DEV [--force]\n"
+"\n"
+"Sizes and sets up everything for one circuit: the window of congestion\n"
+"control \"circuit\", a shaper on DEV, TCP's buffers.\n"
+"\n"
+"  --rate RATE      what the circuit carries, L2: 4gbit, 622.08mbit\n"
+"  --rtt TIME       its round trip at no load: 26ms, 500us\n"
+"  --to PREFIX      its far side: a route carries the window\n"
+"  --via GATEWAY    the gateway of that route\n"
+"  --default-cc     circuit for every connection that asks for nothing else\n"
+"  --streams N      connections that share the circuit (1)\n"
+"  --multiple X     window as a multiple of rate x rtt (1.3)\n"
+"  --shaper WHICH   tbf (the default), fq, or none\n"
+"  --burst SIZE     bucket of tbf\n"
+"  --limit SIZE     room in the queue\n"
+"  --mss N          segment as TCP announces it (MTU - 40)\n"
+"  --dry-run        print the commands that would do it, change nothing\n"
+"  --json           print in base units: bit/s, bytes, us\n"
+"  --quiet          print errors only\n"
+"  --force          undo: also what someone else changed since\n"
+"  --help, --version\n"
+"\n"
+"Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
+
+static const struct command *find_command(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 1; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return &commands[i];
+	return &commands[0];
+}
+
+static int complain(const struct err *e, int code)
+{
+	fprintf(stderr, "ctcp-setup: %s\n", e->text);
+	return code;
+}
+
+static int check(const struct command *cmd, const struct args *a, struct err *e)
+{
+	if (cmd == &commands[0])
+		return circuit_check(&a->circuit, e);
+	if (cmd->needs_dev && !a->circuit.dev[0])
+		return err_set(e, -1, "which device? e.g. ctcp-setup %s eth1", cmd->name);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *cmd = find_command(argc, argv);
+	int shift = cmd != &commands[0];
+	struct err e = { "" };
+	struct args a;
+
+	if (argc > 0)
+		argv[shift] = (char *)cmd->name;
+	if (args_parse(argc - shift, argv + shift, cmd->takes, &a, &e))
+		return complain(&e, EXIT_USAGE);
+	if (a.help) {
+		fputs(help, stdout);
+	} else if (a.version) {
+		printf("ctcp-setup %s\n", CTCP_VERSION);
+	} else {
+		if (check(cmd, &a, &e))
+			return complain(&e, EXIT_USAGE);
+		if (cmd->run(&a, &e))
+			return complain(&e, EXIT_FAILED);
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		err_set(&e, -1, "cannot write the output: %m");
+		return complain(&e, EXIT_FAILED);
+	}
+	return EXIT_OK;
+}

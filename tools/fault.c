@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults on purpose: see fault.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "fault.h"
+
+#ifdef CTCP_FAULT_INJECT
+static int number(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s ? atoi(s) : 0;
+}
+
+int faulty_set(struct backend *b, enum item_kind kind, const char *name,
+	       const char *value, struct err *e)
+{
+	static int count;
+	int rc;
+
+	if (++count == number("CTCP_FAIL_AT"))
+		return err_set(e, -EIO, "%s: failed on purpose", name);
+	rc = b->set(b, kind, name, value, e);
+	if (count == number("CTCP_DIE_AT"))
+		raise(SIGKILL);
+	return rc;
+}
+#endif

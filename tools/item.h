@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An item: one thing of the kernel that a circuit changes, and its value as
+ * text.  Changing, journalling and undoing work on items alone, through a
+ * backend that gets and sets them; only the backend knows what they are.
+ *
+ *	kind	name				value
+ *	module	tcp_circuit			absent | loaded
+ *	sysctl	net.ipv4.tcp_rmem		4096 131072 6291456
+ *	txqlen	eth1				1000
+ *	qdisc	eth1				see qdisc.h
+ *	route	192.0.2.0/24			absent | the message in hex, see route.h
+ */
+#ifndef CTCP_ITEM_H
+#define CTCP_ITEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+
+#define ITEM_NAME	64
+#define ITEM_VALUE	1024
+
+#define ALLOWED_CC	"net.ipv4.tcp_allowed_congestion_control"
+#define AVAILABLE_CC	"net.ipv4.tcp_available_congestion_control"
+#define DEFAULT_CC	"net.ipv4.tcp_congestion_control"
+#define FCWND_SYSCTL	"net.ipv4.tcp_circuit_fcwnd"
+#define MODULE_NAME	"tcp_circuit"
+#define CC_NAME		"circuit"
+
+enum item_kind {
+	ITEM_MODULE,
+	ITEM_SYSCTL,
+	ITEM_TXQLEN,
+	ITEM_QDISC,
+	ITEM_ROUTE,
+	ITEM_KINDS,
+};
+
+struct backend {
+	/* -ENOENT: no such item here; -ENODEV: its device is gone */
+	int (*get)(struct backend *b, enum item_kind kind, const char *name,
+		   char value[ITEM_VALUE], struct err *e);
+	/* 1: left as it is, @e says why (a module in use); < 0: failed */
+	int (*set)(struct backend *b, enum item_kind kind, const char *name,
+		   const char *value, struct err *e);
+};
+
+const char *item_kind_name(enum item_kind kind);
+int item_kind_parse(const char *s, enum item_kind *kind);
+bool item_equal(enum item_kind kind, const char *name, const char *a,
+		const char *b);
+bool has_word(const char *list, const char *word);
+const char *item_describe(enum item_kind kind, const char *name,
+			  const char *value, char *buf, size_t len);
+
+#endif

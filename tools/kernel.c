@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Items of the running kernel.
+ *
+ * set() also reads back: what the kernel has afterwards must be what was
+ * asked for, or it is an error.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "circuit.h"
+#include "kernel.h"
+#include "kmod.h"
+#include "link.h"
+#include "qdisc.h"
+#include "route.h"
+#include "sysctl.h"
+
+static struct kernel *of(struct backend *b)
+{
+	return (struct kernel *)b;
+}
+
+static int no_device(const char *dev, struct err *e)
+{
+	return err_set(e, -ENODEV, "there is no device %s", dev);
+}
+
+static int get_txqlen(struct kernel *k, const char *dev, char *value, struct err *e)
+{
+	struct facts f;
+	int rc = link_index(dev) ? facts_read(&k->nl, dev, &f, e) : no_device(dev, e);
+
+	if (!rc)
+		snprintf(value, ITEM_VALUE, "%" PRIu32, f.txqlen);
+	return rc;
+}
+
+static int get_qdisc(struct kernel *k, const char *dev, char *value, struct err *e)
+{
+	int index = link_index(dev), rc;
+	struct qdisc q;
+
+	if (!index)
+		return no_device(dev, e);
+	rc = qdisc_read(&k->nl, index, &q, NULL, e);
+	if (!rc)
+		qdisc_format(&q, value, ITEM_VALUE);
+	return rc;
+}
+
+static int get_route(struct kernel *k, const char *name, char *value, struct err *e)
+{
+	struct prefix to;
+	struct route r;
+	int rc;
+
+	rc = parse_prefix(name, &to, e);
+	if (!rc)
+		rc = route_read(&k->nl, &to, &r, e);
+	if (!rc)
+		route_to_text(&r, value);
+	return rc;
+}
+
+/* -EROFS: there, in @value, but only to be read in this namespace. */
+static int get_sysctl(const char *name, char *value, struct err *e)
+{
+	int rc = sysctl_get(name, value, e);
+
+	if (!rc && !sysctl_writable(name))
+		rc = err_set(e, -EROFS, "%s can only be read here", name);
+	return rc;
+}
+
+static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
+		      char value[ITEM_VALUE], struct err *e)
+{
+	switch (kind) {
+	case ITEM_MODULE:
+		snprintf(value, ITEM_VALUE, "%s",
+			 sysctl_exists(FCWND_SYSCTL) ? "loaded" : "absent");
+		return 0;
+	case ITEM_SYSCTL:
+		return get_sysctl(name, value, e);
+	case ITEM_TXQLEN:
+		return get_txqlen(of(b), name, value, e);
+	case ITEM_QDISC:
+		return get_qdisc(of(b), name, value, e);
+	case ITEM_ROUTE:
+		return get_route(of(b), name, value, e);
+	default:
+		return err_set(e, -EINVAL, "no such kind of item");
+	}
+}
+
+/* 1: in use, so it stays. */
+static int set_module(const char *name, const char *value, struct err *e)
+{
+	int rc;
+
+	if (!strcmp(value, "loaded"))
+		return module_load(name, e);
+	rc = module_remove(name, e);
+	if (rc == -EBUSY || rc == -EAGAIN || rc == -EWOULDBLOCK) {
+		err_set(e, rc, "module %s is left loaded: in use", name);
+		return 1;
+	}
+	return rc;
+}
+
+/* Outside the machine's own namespace only an algorithm allowed to all may. */
+static int set_sysctl(const char *name, const char *value, struct err *e)
+{
+	int rc = sysctl_set(name, value, e);
+
+	if (rc == -EPERM && !strcmp(name, DEFAULT_CC))
+		err_set(e, rc, "%s: the kernel refuses \"%s\" in this network namespace until " ALLOWED_CC " of the machine's own lists it",
+			name, value);
+	return rc;
+}
+
+static int set_qdisc(struct kernel *k, const char *dev, const char *value, struct err *e)
+{
+	int index = link_index(dev), rc;
+	struct err why;
+	struct qdisc q;
+
+	if (!index)
+		return no_device(dev, e);
+	if (qdisc_parse(value, &q))
+		return err_set(e, -EINVAL, "\"%s\" is not a qdisc", value);
+	rc = qdisc_write(&k->nl, index, &q, &why);
+	return rc ? err_set(e, rc, "%s: the kernel refuses qdisc \"%s\": %s", dev, value,
+			    why.text) : 0;
+}
+
+static int check_congctl(const struct route *r, struct err *e)
+{
+	char available[ITEM_VALUE];
+
+	if (!r->len || !route_has_congctl(r, CC_NAME))
+		return 0;
+	if (sysctl_get(AVAILABLE_CC, available, e) || has_word(available, CC_NAME))
+		return 0;
+	return err_set(e, -ENOENT, "the kernel has no congestion control " CC_NAME " (" AVAILABLE_CC " is \"%.200s\"); modprobe " MODULE_NAME,
+		       available);
+}
+
+static int set_route(struct kernel *k, const char *name, const char *value, struct err *e)
+{
+	struct prefix to;
+	struct err why;
+	struct route r;
+	int rc;
+
+	rc = parse_prefix(name, &to, e);
+	if (rc)
+		return rc;
+	if (route_from_text(value, &r))
+		return err_set(e, -EINVAL, "the route to %s in the journal is not one", name);
+	rc = check_congctl(&r, e);
+	if (rc)
+		return rc;
+	rc = route_write(&k->nl, &to, &r, &why);
+	return rc ? err_set(e, rc, "the kernel refuses the route to %s: %s", name,
+			    why.text) : 0;
+}
+
+static int set_item(struct kernel *k, enum item_kind kind, const char *name,
+		    const char *value, struct err *e)
+{
+	switch (kind) {
+	case ITEM_MODULE:
+		return set_module(name, value, e);
+	case ITEM_SYSCTL:
+		return set_sysctl(name, value, e);
+	case ITEM_TXQLEN:
+		return link_set_txqlen(name, (uint32_t)strtoul(value, NULL, 10), e);
+	case ITEM_QDISC:
+		return set_qdisc(k, name, value, e);
+	case ITEM_ROUTE:
+		return set_route(k, name, value, e);
+	default:
+		return err_set(e, -EINVAL, "no such kind of item");
+	}
+}
+
+static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
+		      const char *value, struct err *e)
+{
+	char now[ITEM_VALUE], a[256], c[256];
+	int rc;
+
+	rc = set_item(of(b), kind, name, value, e);
+	if (rc)
+		return rc;
+	rc = kernel_get(b, kind, name, now, e);
+	if (rc)
+		return rc;
+	if (!item_equal(kind, name, now, value))
+		return err_set(e, -EIO, "%s %s was set to \"%s\" but the kernel has \"%s\"",
+			       item_kind_name(kind), name,
+			       item_describe(kind, name, value, a, sizeof(a)),
+			       item_describe(kind, name, now, c, sizeof(c)));
+	return 0;
+}
+
+int kernel_open(struct kernel *k, struct err *e)
+{
+	k->backend.get = kernel_get;
+	k->backend.set = kernel_set;
+	return nlm_open(&k->nl, e);
+}
+
+void kernel_close(struct kernel *k)
+{
+	nlm_close(&k->nl);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel module, loaded and removed as modprobe does, without a fork.
+ */
+#ifndef CTCP_KMOD_H
+#define CTCP_KMOD_H
+
+#include "err.h"
+
+int module_load(const char *name, struct err *e);
+int module_remove(const char *name, struct err *e);
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Links and route lookups through libnl-3; what it does not know in all of its
+ * versions (GSO sizes) through libmnl, and the speed by ethtool's ioctl, which
+ * is right in any network namespace, as a mounted /sys may not be.
+ */
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <net/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <netlink/netlink.h>
+#include <netlink/route/link.h>
+#include <netlink/route/nexthop.h>
+#include <netlink/route/route.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "link.h"
+
+/* linux/if_link.h may be older than the kernel that runs */
+#define CTCP_IFLA_GSO_MAX_SEGS		40
+#define CTCP_IFLA_GSO_MAX_SIZE		41
+#define CTCP_IFLA_GSO_IPV4_MAX_SIZE	63	/* 6.3: BIG TCP for IPv4 */
+#define GSO_DEFAULT			65536U	/* GSO_LEGACY_MAX_SIZE */
+#define GSO_SEGS_DEFAULT		65535U
+
+static struct nl_sock *open_route_socket(struct err *e)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	int rc;
+
+	if (!sk) {
+		err_set(e, -ENOMEM, "cannot open a netlink socket: out of memory");
+		return NULL;
+	}
+	rc = nl_connect(sk, NETLINK_ROUTE);
+	if (rc < 0) {
+		err_set(e, -EIO, "cannot open a netlink socket: %s", nl_geterror(rc));
+		nl_socket_free(sk);
+		return NULL;
+	}
+	return sk;
+}
+
+static int no_device(const char *dev, struct err *e)
+{
+	return err_set(e, -ENODEV, "there is no device %s in this network namespace; ip link shows those there are",
+		       dev);
+}
+
+/* The ports of a bridge: every link whose master it is. */
+static void read_ports(struct nl_sock *sk, struct facts *f)
+{
+	struct nl_cache *cache;
+	struct nl_object *obj;
+	size_t used = 0;
+
+	if (rtnl_link_alloc_cache(sk, AF_UNSPEC, &cache) < 0)
+		return;
+	for (obj = nl_cache_get_first(cache); obj; obj = nl_cache_get_next(obj)) {
+		struct rtnl_link *link = (struct rtnl_link *)obj;
+		const char *name = rtnl_link_get_name(link);
+
+		if (rtnl_link_get_master(link) != f->ifindex || !name)
+			continue;
+		if (used + strlen(name) + 2 > sizeof(f->ports))
+			break;
+		used += (size_t)sprintf(f->ports + used, "%s%s", used ? " " : "", name);
+	}
+	nl_cache_put(cache);
+}
+
+static void read_name(struct nl_sock *sk, int ifindex, char name[IFNAMSIZ], char kind[16])
+{
+	struct rtnl_link *link;
+
+	if (!ifindex || rtnl_link_get_kernel(sk, ifindex, NULL, &link) < 0)
+		return;
+	snprintf(name, IFNAMSIZ, "%s", rtnl_link_get_name(link) ?: "");
+	if (kind)
+		snprintf(kind, 16, "%s", rtnl_link_get_type(link) ?: "");
+	rtnl_link_put(link);
+}
+
+static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *f)
+{
+	f->ifindex = rtnl_link_get_ifindex(link);
+	snprintf(f->kind, sizeof(f->kind), "%s", rtnl_link_get_type(link) ?: "");
+	f->up = rtnl_link_get_flags(link) & IFF_UP;
+	f->loopback = rtnl_link_get_flags(link) & IFF_LOOPBACK;
+	f->mtu = rtnl_link_get_mtu(link);
+	/* a VLAN's tag is put on behind its qdisc: 14 there, too */
+	f->header = rtnl_link_get_arptype(link) == ARPHRD_ETHER ? 14 : 0;
+	f->tx_queues = rtnl_link_get_num_tx_queues(link) ?: 1;
+	f->txqlen = rtnl_link_get_txqlen(link);
+	read_name(sk, rtnl_link_get_master(link), f->master, f->master_kind);
+	if (!strcmp(f->kind, "vlan"))
+		read_name(sk, rtnl_link_get_link(link), f->parent, NULL);
+	if (!strcmp(f->kind, "bridge"))
+		read_ports(sk, f);
+}
+
+static int on_link(const struct nlmsghdr *nlh, void *data)
+{
+	struct facts *f = data;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct ifinfomsg)) {
+		uint16_t type = mnl_attr_get_type(attr);
+		uint32_t value;
+
+		if (type != CTCP_IFLA_GSO_MAX_SIZE && type != CTCP_IFLA_GSO_IPV4_MAX_SIZE &&
+		    type != CTCP_IFLA_GSO_MAX_SEGS)
+			continue;
+		if (mnl_attr_validate(attr, MNL_TYPE_U32))
+			continue;
+		value = mnl_attr_get_u32(attr);
+		if (type == CTCP_IFLA_GSO_MAX_SEGS)
+			f->gso_max_segs = value;
+		else if (value > f->gso_max_size)
+			f->gso_max_size = value;
+	}
+	return MNL_CB_OK;
+}
+
+/* The larger of IPv4's and IPv6's: either may be sent through the device. */
+static int read_gso(struct nl *nl, struct facts *f, struct err *e)
+{
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct ifinfomsg *ifi;
+	int rc;
+
+	nlh->nlmsg_type = RTM_GETLINK;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_index = f->ifindex;
+	rc = nlm_get(nl, nlh, on_link, f, e);
+	if (!f->gso_max_size)
+		f->gso_max_size = GSO_DEFAULT;
+	if (!f->gso_max_segs)
+		f->gso_max_segs = GSO_SEGS_DEFAULT;
+	return rc;
+}
+
+/*
+ * A device made of software has no speed of its own (veth says 10 Gbit/s and
+ * carries any), but those that stand for a real one do.
+ */
+static bool speed_is_real(const char *kind)
+{
+	return !kind[0] || !strcmp(kind, "vlan") || !strcmp(kind, "bond") ||
+	       !strcmp(kind, "team");
+}
+
+static uint64_t read_speed(const char *dev)
+{
+	struct {
+		struct ethtool_link_settings link;
+		__u32 masks[3 * 127];
+	} req = { .link.cmd = ETHTOOL_GLINKSETTINGS };
+	struct ifreq ifr = { .ifr_data = (void *)&req };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t speed = 0;
+
+	if (fd < 0)
+		return 0;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
+	/* first the kernel says, negated, how many words its masks take */
+	if (!ioctl(fd, SIOCETHTOOL, &ifr) && req.link.link_mode_masks_nwords < 0) {
+		req.link.cmd = ETHTOOL_GLINKSETTINGS;
+		req.link.link_mode_masks_nwords =
+			(__s8)-req.link.link_mode_masks_nwords;
+		if (!ioctl(fd, SIOCETHTOOL, &ifr) && req.link.speed != (__u32)SPEED_UNKNOWN)
+			speed = req.link.speed;
+	}
+	close(fd);
+	return speed;
+}
+
+static void read_host(struct facts *f)
+{
+	struct sysinfo si;
+
+	f->page = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (!sysinfo(&si))
+		f->ram = (uint64_t)si.totalram * si.mem_unit;
+}
+
+int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e)
+{
+	struct nl_sock *sk = open_route_socket(e);
+	struct rtnl_link *link;
+	int rc;
+
+	memset(f, 0, sizeof(*f));
+	snprintf(f->dev, sizeof(f->dev), "%s", dev);
+	if (!sk)
+		return -EIO;
+	rc = rtnl_link_get_kernel(sk, 0, dev, &link);
+	if (rc < 0) {
+		nl_socket_free(sk);
+		return no_device(dev, e);
+	}
+	read_link(sk, link, f);
+	rtnl_link_put(link);
+	nl_socket_free(sk);
+	if (speed_is_real(f->kind))
+		f->speed_mbit = read_speed(dev);
+	read_host(f);
+	return read_gso(nl, f, e);
+}
+
+/* 0 if there is no such device here. */
+int link_index(const char *dev)
+{
+	return (int)if_nametoindex(dev);
+}
+
+int link_set_txqlen(const char *dev, uint32_t packets, struct err *e)
+{
+	struct nl_sock *sk = open_route_socket(e);
+	struct rtnl_link *link, *change = NULL;
+	int rc = -EIO;
+
+	if (!sk)
+		return rc;
+	if (rtnl_link_get_kernel(sk, 0, dev, &link) < 0) {
+		rc = no_device(dev, e);
+		goto err_sock;
+	}
+	change = rtnl_link_alloc();
+	if (!change) {
+		rc = err_set(e, -ENOMEM, "cannot set txqueuelen of %s: out of memory", dev);
+		goto err_link;
+	}
+	rtnl_link_set_txqlen(change, packets);
+	rc = rtnl_link_change(sk, link, change, 0);
+	if (rc < 0)
+		rc = err_set(e, -EIO, "cannot set txqueuelen of %s to %u: %s", dev, packets,
+			     nl_geterror(rc));
+	rtnl_link_put(change);
+err_link:
+	rtnl_link_put(link);
+err_sock:
+	nl_socket_free(sk);
+	return rc;
+}
+
+static void take_addr(struct nl_addr *addr, struct prefix *p)
+{
+	if (!addr || nl_addr_get_len(addr) > sizeof(p->addr) || !nl_addr_get_len(addr))
+		return;
+	p->family = nl_addr_get_family(addr);
+	p->len = 8 * nl_addr_get_len(addr);
+	memcpy(p->addr, nl_addr_get_binary_addr(addr), nl_addr_get_len(addr));
+}
+
+static int take_next_hop(struct rtnl_route *route, const struct facts *f,
+			 struct route_want *want, struct err *e)
+{
+	struct rtnl_nexthop *nh = rtnl_route_nexthop_n(route, 0);
+	char to[64];
+
+	if (!nh || rtnl_route_nh_get_ifindex(nh) != f->ifindex)
+		return err_set(e, -ENETUNREACH, "--to: %s is not reached by %s; --via GATEWAY says how",
+			       format_prefix(to, sizeof(to), &want->to), f->dev);
+	take_addr(rtnl_route_nh_get_gateway(nh), &want->gateway);
+	return 0;
+}
+
+/*
+ * How a new route to the far side leaves: by --via, or as the kernel would
+ * send there today.
+ */
+int route_next_hop(const struct circuit *c, const struct facts *f,
+		   struct route_want *want, struct err *e)
+{
+	struct rtnl_route *route = NULL;
+	struct nl_addr *addr;
+	struct nl_sock *sk;
+	char to[64];
+	int rc;
+
+	want->gateway = c->via;
+	want->via = c->via.family;
+	if (want->via)
+		return 0;
+	sk = open_route_socket(e);
+	if (!sk)
+		return -EIO;
+	addr = nl_addr_build(c->to.family, c->to.addr, c->to.family == AF_INET ? 4 : 16);
+	rc = addr ? rtnl_route_lookup(sk, addr, &route) : -NLE_NOMEM;
+	if (rc < 0)
+		rc = err_set(e, -ENETUNREACH, "--to: there is no way to %s; --via GATEWAY says how",
+			     format_prefix(to, sizeof(to), &c->to));
+	else
+		rc = take_next_hop(route, f, want, e);
+	if (route)
+		rtnl_route_put(route);
+	if (addr)
+		nl_addr_put(addr);
+	nl_socket_free(sk);
+	return rc;
+}

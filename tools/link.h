@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Facts about the device and the host, and the way to the far side.
+ */
+#ifndef CTCP_LINK_H
+#define CTCP_LINK_H
+
+#include "nl.h"
+#include "plan.h"
+#include "route.h"
+
+int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e);
+int link_set_txqlen(const char *dev, uint32_t packets, struct err *e);
+int link_index(const char *dev);
+int route_next_hop(const struct circuit *c, const struct facts *f,
+		   struct route_want *want, struct err *e);
+
+#endif

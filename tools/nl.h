@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rtnetlink over libmnl, with the kernel's own error text.
+ *
+ * libnl-3 carries links and route lookups here; it has a 32-bit tbf rate, no
+ * fq, no string metrics and drops the extended acknowledgement, so that qdiscs
+ * and routes go this way.
+ */
+#ifndef CTCP_NL_H
+#define CTCP_NL_H
+
+#include <libmnl/libmnl.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct nl {
+	struct mnl_socket *sock;
+	uint32_t seq;
+};
+
+/* One message to build in place.  Ours are all well under 2 KiB. */
+union nl_request {
+	struct nlmsghdr hdr;
+	char space[4096];
+};
+
+int nlm_open(struct nl *nl, struct err *e);
+void nlm_close(struct nl *nl);
+int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
+int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
+	   struct err *e);
+int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
+	    struct err *e);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Circuit + facts -> plan.  The rules and their sources are in plan.h.
+ *
+ * Ranges, so that 64 bits hold every product: rate <= 1.25e11 bytes/s, rtt <=
+ * 1e7 us, multiple <= 1e4 thousandths, streams <= 65535, wire <= 2^16 + 2^8.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/tcp_circuit.h>
+
+#include "plan.h"
+#include "units.h"
+
+#define GBIT(n)		((n) * 125000000ULL)	/* bytes/s */
+#define BUCKET_SECONDS	274U			/* 2^32 ticks of 64 ns, rounded down */
+
+static uint64_t div_up(uint64_t a, uint64_t b)
+{
+	return a / b + !!(a % b);
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A root qdisc on a bridge sees only what the host itself sends through it. */
+static int check_bridge(const struct facts *f, struct err *e)
+{
+	if (strcmp(f->kind, "bridge"))
+		return 0;
+	if (!f->ports[0])
+		return err_set(e, -EOPNOTSUPP, "%s is a bridge without a port; shape the port that the circuit leaves by",
+			       f->dev);
+	return err_set(e, -EOPNOTSUPP, "%s is a bridge and forwards past its own queue; shape the port that the circuit leaves by: %s",
+		       f->dev, f->ports);
+}
+
+int plan_check_device(const struct circuit *c, const struct facts *f,
+		      struct notes *notes, struct err *e)
+{
+	char rate[32];
+
+	if (f->loopback)
+		return err_set(e, -EOPNOTSUPP, "%s is the loopback device; name the device that the circuit leaves by",
+			       f->dev);
+	if (check_bridge(f, e))
+		return -EOPNOTSUPP;
+	if (!f->up)
+		return err_set(e, -ENETDOWN, "%s is down; ip link set %s up", f->dev, f->dev);
+	if (f->speed_mbit && c->rate > f->speed_mbit * 125000)
+		return err_set(e, -ERANGE, "--rate: %s is more than %s carries, %" PRIu64 "mbit",
+			       format_rate(rate, sizeof(rate), c->rate), f->dev, f->speed_mbit);
+	if (f->master[0])
+		note(notes, "%s is a port of %s (%s): what %s forwards through it is shaped too, and routes and addresses belong on %s",
+		     f->dev, f->master, f->master_kind, f->master, f->master);
+	if (f->parent[0])
+		note(notes, "%s sits on %s: the queue of %s is untouched, its other traffic still shares the wire",
+		     f->dev, f->parent, f->parent);
+	return 0;
+}
+
+static int plan_segment(const struct circuit *c, const struct facts *f,
+			struct plan *p, struct err *e)
+{
+	uint32_t headers = c->to.family == AF_INET6 ? TCP_IP6_HEADERS : TCP_IP4_HEADERS;
+
+	if (f->mtu < headers + MSS_MIN || f->mtu > 65536)
+		return err_set(e, -ERANGE, "%s has an MTU of %u; from %u to 65536", f->dev, f->mtu,
+			       headers + MSS_MIN);
+	p->mss = f->mtu - headers;
+	if (c->mss > p->mss)
+		return err_set(e, -ERANGE, "--mss: %u does not fit the MTU of %s, %u; at most %u",
+			       c->mss, f->dev, f->mtu, p->mss);
+	if (c->mss && c->mss < MSS_MIN)
+		return err_set(e, -ERANGE, "--mss: %u is less than TCP's smallest, %u", c->mss,
+			       MSS_MIN);
+	if (c->mss)
+		p->mss = c->mss;
+	p->wire = p->mss + headers + f->header;
+	p->payload = p->mss - TCP_TIMESTAMPS;
+	return 0;
+}
+
+/*
+ * ceil(rate x rtt x multiple / (1e6 x 1000 x wire)).  The product passes 64
+ * bits, so rate x rtt is split at 1e6; rounding up in two steps is exact,
+ * since ceil(ceil(a / m) / n) = ceil(a / mn).
+ */
+static uint64_t window(const struct circuit *c, uint32_t wire)
+{
+	uint64_t bdp = c->rate * c->rtt_us;	/* bytes x 1e6, <= 1.25e18 */
+	uint64_t bytes = bdp / 1000000 * c->multiple +
+			 div_up(bdp % 1000000 * c->multiple, 1000000);
+
+	return div_up(bytes, 1000ULL * wire);
+}
+
+static int plan_window(const struct circuit *c, struct plan *p,
+		       struct notes *notes, struct err *e)
+{
+	uint64_t total = window(c, p->wire);
+	uint64_t most = WINDOW_MAX / p->payload;
+
+	if (most > TCP_CIRCUIT_FCWND_LIMIT)
+		most = TCP_CIRCUIT_FCWND_LIMIT;
+	if (div_up(total, c->streams) > most)
+		return err_set(e, -ERANGE, "a window of %" PRIu64 " segments does not fit %u stream%s, each ends at %" PRIu64 "; --streams %" PRIu64 " or more",
+			       total, c->streams, c->streams > 1 ? "s" : "", most,
+			       div_up(total, most));
+	if (total < (uint64_t)FCWND_MIN * c->streams) {
+		note(notes, "the circuit holds less than %u segments a stream; the window is %u, the least that does not wait for delayed acknowledgements",
+		     FCWND_MIN, FCWND_MIN);
+		total = (uint64_t)FCWND_MIN * c->streams;
+	}
+	p->fcwnd = (uint32_t)div_up(total, c->streams);
+	if (total > UINT32_MAX)
+		return err_set(e, -ERANGE, "a window of %" PRIu64 " segments is past 32 bits; a larger --mss or MTU",
+			       total);
+	p->fcwnd_total = (uint32_t)total;
+	return 0;
+}
+
+static int plan_limit(const struct circuit *c, const struct facts *f,
+		      struct plan *p, struct notes *notes, struct err *e)
+{
+	uint64_t segs = div_up(f->gso_max_size, p->payload);
+
+	if (segs > f->gso_max_segs)
+		segs = f->gso_max_segs;
+	p->gso_packet = segs * p->wire;
+	p->limit = (uint64_t)p->fcwnd_total * p->wire;
+	if (c->shaper == SHAPER_NONE)
+		return 0;
+	if (c->shaper == SHAPER_TBF && !c->limit && p->limit < p->gso_packet) {
+		note(notes, "limit is %" PRIu64 " bytes, one GSO packet of %s, instead of the window's %" PRIu64,
+		     p->gso_packet, f->dev, p->limit);
+		p->limit = p->gso_packet;
+	}
+	if (c->limit)
+		p->limit = c->limit;
+	if (p->limit < p->wire)
+		return err_set(e, -ERANGE, "--limit: %" PRIu64 " bytes hold no packet of %s; at least %u",
+			       p->limit, f->dev, p->wire);
+	if (c->shaper == SHAPER_TBF && p->limit > UINT32_MAX)
+		return err_set(e, -ERANGE, "a limit of %" PRIu64 " bytes is more than tbf can say, %u; --shaper fq, or a smaller --limit",
+			       p->limit, UINT32_MAX);
+	return 0;
+}
+
+/* The kernel counts a bucket in ticks of 64 ns, 32 bits of them. */
+static int check_bucket_time(const struct circuit *c, const struct plan *p,
+			     struct err *e)
+{
+	uint64_t most = c->rate * BUCKET_SECONDS;
+	char rate[32];
+
+	if (p->burst > UINT32_MAX)
+		return err_set(e, -ERANGE, "a burst of %" PRIu64 " bytes is more than tbf can say, %u",
+			       p->burst, UINT32_MAX);
+	if (p->burst > most)
+		return err_set(e, -ERANGE, "a burst of %" PRIu64 " bytes lasts more than %u s at %s; at most %" PRIu64,
+			       p->burst, BUCKET_SECONDS, format_rate(rate, sizeof(rate), c->rate),
+			       most);
+	return 0;
+}
+
+static int plan_tbf(const struct circuit *c, const struct facts *f,
+		    struct plan *p, struct notes *notes, struct err *e)
+{
+	p->burst = max_u64(p->gso_packet, c->rate / 1000000 * BURST_TIME_US +
+			   c->rate % 1000000 * BURST_TIME_US / 1000000);
+	if (c->burst)
+		p->burst = c->burst;
+	if (p->burst < p->wire)
+		return err_set(e, -ERANGE, "--burst: %" PRIu64 " bytes pass no full segment of %s; at least %u",
+			       p->burst, f->dev, p->wire);
+	if (p->burst < p->gso_packet)
+		note(notes, "--burst: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64 " bytes: tbf cuts such packets up in software",
+		     p->burst, f->dev, p->gso_packet);
+	else if (p->limit < p->gso_packet)
+		note(notes, "--limit: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64 " bytes: tbf drops such packets; ip link set %s gso_max_size makes them smaller",
+		     p->limit, f->dev, p->gso_packet, f->dev);
+	if (c->rate > GBIT(20))
+		note(notes, "above 20gbit a tbf at the root is one lock for all queues of %s and may not keep up; --shaper fq has one for each",
+		     f->dev);
+	return check_bucket_time(c, p, e);
+}
+
+/* fq counts packets, and a flow's rate in 32 bits of bytes/s, all ones = none. */
+static int plan_fq(const struct circuit *c, struct plan *p, struct err *e)
+{
+	uint64_t share = c->rate / c->streams;
+	uint64_t packets = div_up(p->limit, p->wire);
+	char rate[32];
+
+	if (share >= UINT32_MAX)
+		return err_set(e, -ERANGE, "fq paces one stream up to 34.35gbit, not %s; --streams %" PRIu64 " or more",
+			       format_rate(rate, sizeof(rate), share),
+			       c->rate / UINT32_MAX + 1);
+	if (!share)
+		return err_set(e, -ERANGE, "--streams: %u leave less than 1 byte/s each", c->streams);
+	p->maxrate = (uint32_t)share;
+	p->flow_packets = (uint32_t)max_u64(div_up(packets, c->streams), 100);
+	p->packets = (uint32_t)max_u64(packets, 10000);
+	return 0;
+}
+
+static void plan_buffers(const struct circuit *c, const struct facts *f,
+			 struct plan *p, struct notes *notes)
+{
+	uint64_t want = 4ULL * p->fcwnd * p->wire;
+	uint64_t need, half = f->ram / f->page / 2;
+
+	if (want > INT_MAX) {
+		note(notes, "buffers of %" PRIu64 " bytes are more than the kernel takes; %d, so a loss may stall a full window",
+		     want, INT_MAX);
+		want = INT_MAX;
+	}
+	p->buffer = (uint32_t)want;
+	need = div_up(c->streams * 2ULL * p->buffer, f->page);
+	p->tcp_mem[0] = need;
+	p->tcp_mem[1] = div_up(need * 5, 4);
+	p->tcp_mem[2] = div_up(need * 3, 2);
+	if (need <= half)
+		return;
+	note(notes, "full buffers would take %" PRIu64 " MiB, this machine has %" PRIu64 " MiB: tcp_mem ends at half of that, and under memory pressure the circuit falls far below its rate",
+	     need * f->page >> 20, f->ram >> 20);
+	p->tcp_mem[0] = half;
+	p->tcp_mem[1] = half * 5 / 4;
+	p->tcp_mem[2] = half * 3 / 2;
+}
+
+int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
+	      struct notes *notes, struct err *e)
+{
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	rc = plan_segment(c, f, p, e);
+	if (!rc)
+		rc = plan_window(c, p, notes, e);
+	if (!rc)
+		rc = plan_limit(c, f, p, notes, e);
+	if (!rc && c->shaper == SHAPER_TBF)
+		rc = plan_tbf(c, f, p, notes, e);
+	if (!rc && c->shaper == SHAPER_FQ)
+		rc = plan_fq(c, p, e);
+	if (!rc)
+		plan_buffers(c, f, p, notes);
+	return rc;
+}

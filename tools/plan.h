@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The plan: a circuit's numbers, by arithmetic alone.
+ *
+ * Input is the circuit and facts about device and host; the same input gives
+ * the same plan, and nothing here reads or writes anything else.
+ *
+ * The rules, each with where it comes from:
+ *
+ *  wire = MTU + link header, what the queueing discipline counts for one full
+ *	segment (net/sched/sch_api.c and qdisc_pkt_len_init(): L2 bytes without
+ *	preamble and FCS, headers counted for each segment of a GSO packet).
+ *  fcwnd = ceil(multiple x rate x rtt / wire) over all streams, and
+ *	ceil(total / streams) for each.  multiple = 1.3: Alali 2016, table 3.5:
+ *	1.0 x BDP leaves the line idle whenever an acknowledgement is late.
+ *	At least 2 segments a stream: with 1 every segment would wait for the
+ *	far side's delayed acknowledgement.
+ *  limit = fcwnd x wire: what the windows can send at most fits in the queue
+ *	(Alali 2016, 3.3.2: limit / fcwnd = 1 leaves no drop at any RTT).  At least
+ *	one GSO packet, or a queue would drop such a packet for ever.
+ *  burst = max(one GSO packet, rate x 200 us).  A packet larger than the bucket
+ *	is cut up in software (sch_tbf.c: tbf_segment()).  200 us is the
+ *	thesis's 100 KB at 4 Gbit/s (table 3.1: full rate from 50 KB up).
+ *  buffers: max of tcp_rmem and tcp_wmem, rmem_max, wmem_max = 4 x window.
+ *	Half of a buffer is the kernel's own overhead (tcp_adv_win_scale = 1, and
+ *	skb->truesize); behind a hole under repair a second window gathers.
+ *	The thesis's 2 x BDP is too small as soon as a segment is lost.
+ *  tcp_mem: all streams' buffers fit below the first threshold; the kernel's
+ *	own steps above it, 5/4 and 3/2.  Past the pressure threshold receive
+ *	windows fall to 16 KB and stay there.  Never more than RAM x 1/2.
+ */
+#ifndef CTCP_PLAN_H
+#define CTCP_PLAN_H
+
+#include "circuit.h"
+#include "err.h"
+
+/* The largest window of one stream: window scale 14 (RFC 7323, 2.3). */
+#define WINDOW_MAX	(65535ULL << 14)
+#define FCWND_MIN	2U
+#define BURST_TIME_US	200U
+#define TCP_IP4_HEADERS	40U
+#define TCP_IP6_HEADERS	60U
+#define TCP_TIMESTAMPS	12U	/* of each segment, not counted in the MSS */
+#define MSS_MIN		88U	/* TCP_MIN_MSS */
+
+/* What the plan knows about the device and the host.  */
+struct facts {
+	char dev[IFNAMSIZ];
+	char kind[16];			/* rtnl_link kind, "" for a real device */
+	char master[IFNAMSIZ];		/* bridge or bond above, "" = none */
+	char master_kind[16];
+	char parent[IFNAMSIZ];		/* device below a VLAN, "" = none */
+	char ports[128];		/* of a bridge, separated by blanks */
+	int ifindex;
+	bool up;
+	bool loopback;
+	uint32_t mtu;			/* bytes */
+	uint32_t header;		/* link header, bytes */
+	uint32_t gso_max_size;		/* bytes of one GSO packet */
+	uint32_t gso_max_segs;
+	uint32_t tx_queues;
+	uint32_t txqlen;		/* packets */
+	uint64_t speed_mbit;		/* 0 = unknown or meaningless */
+	uint64_t ram;			/* bytes */
+	uint32_t page;			/* bytes */
+};
+
+struct plan {
+	uint32_t mss;			/* as announced */
+	uint32_t wire;			/* bytes of one full segment */
+	uint32_t payload;		/* bytes of data in it */
+	uint32_t fcwnd_total;		/* segments, all streams */
+	uint32_t fcwnd;			/* segments, each stream */
+	uint64_t limit;			/* bytes */
+	uint64_t burst;			/* bytes; 0 without tbf */
+	uint64_t gso_packet;		/* bytes of one GSO packet, as counted */
+	uint32_t maxrate;		/* bytes/s of each stream; 0 without fq */
+	uint32_t flow_packets;		/* fq: flow_limit */
+	uint32_t packets;		/* fq: limit */
+	uint32_t buffer;		/* bytes: tcp_rmem and tcp_wmem max */
+	uint64_t tcp_mem[3];		/* pages */
+};
+
+int plan_check_device(const struct circuit *c, const struct facts *f,
+		      struct notes *notes, struct err *e);
+int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
+	      struct notes *notes, struct err *e);
+
+#endif

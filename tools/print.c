@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The plan for a person, as shell commands, and as JSON.
+ *
+ * JSON is in base units: bit/s, bytes, us, segments.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "print.h"
+#include "qdisc.h"
+#include "units.h"
+
+void print_notes(FILE *out, const struct notes *notes)
+{
+	unsigned int i;
+
+	for (i = 0; i < notes->n; i++)
+		fprintf(out, "note: %s\n", notes->text[i]);
+}
+
+/* 500 MB/s, 77.76 MB/s: three digits and a unit of 1000, as link rates are. */
+static void print_bytes(FILE *out, uint64_t bytes, const char *tail)
+{
+	static const char * const units[] = { "bytes", "kB", "MB", "GB" };
+	double value = (double)bytes;
+	unsigned int i = 0;
+
+	while (value >= 1000 && i < 3) {
+		value /= 1000;
+		i++;
+	}
+	fprintf(out, "%.4g %s%s", value, units[i], tail);
+}
+
+static void print_shaper(FILE *out, const struct circuit *c, const struct plan *p)
+{
+	char rate[32];
+
+	if (c->shaper == SHAPER_NONE) {
+		fprintf(out, "  shaper   none: something else must hold the rate\n");
+	} else if (c->shaper == SHAPER_TBF) {
+		fprintf(out, "  shaper   tbf rate %s burst %" PRIu64 " limit %" PRIu64 " bytes\n",
+			format_rate(rate, sizeof(rate), c->rate), p->burst, p->limit);
+	} else {
+		fprintf(out, "  shaper   fq, each stream %s, %u packets each, %u in all\n",
+			format_rate(rate, sizeof(rate), p->maxrate), p->flow_packets,
+			p->packets);
+	}
+}
+
+void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
+{
+	char rate[32], rtt[32], to[64];
+
+	fprintf(out, "%s: circuit of %s (", c->dev, format_rate(rate, sizeof(rate), c->rate));
+	print_bytes(out, c->rate, "/s) ");
+	fprintf(out, "and %s", format_time(rtt, sizeof(rtt), c->rtt_us));
+	if (c->to.family)
+		fprintf(out, " to %s", format_prefix(to, sizeof(to), &c->to));
+	fprintf(out, "\n  window   %u segments", p->fcwnd);
+	if (c->streams > 1)
+		fprintf(out, " each of %u streams, %u in all", c->streams, p->fcwnd_total);
+	fprintf(out, ", %" PRIu64 " bytes as %u on the wire\n",
+		(uint64_t)p->fcwnd_total * p->wire, p->wire);
+	print_shaper(out, c, p);
+	fprintf(out, "  buffers  %u bytes at most, each socket each way\n", p->buffer);
+}
+
+void print_changes(FILE *out, const struct changes *ch)
+{
+	char from[256], to[256];
+	uint32_t i;
+
+	if (!ch->n)
+		fprintf(out, "  nothing to change\n");
+	for (i = 0; i < ch->n; i++) {
+		const struct change *c = &ch->list[i];
+
+		fprintf(out, "  %s %s %s: %s -> %s\n", i ? "       " : "changed",
+			item_kind_name(c->kind), c->name,
+			item_describe(c->kind, c->name, c->from, from, sizeof(from)),
+			item_describe(c->kind, c->name, c->to, to, sizeof(to)));
+	}
+}
+
+/* A rate that tc's floating point reads back exactly: no point in it. */
+static const char *tc_rate(char *buf, size_t len, uint64_t rate)
+{
+	format_rate(buf, len, rate);
+	if (strchr(buf, '.'))
+		snprintf(buf, len, "%" PRIu64 "bit", rate * 8);
+	return buf;
+}
+
+static void fq_arguments(const struct qdisc *q, char *buf, size_t len)
+{
+	char rate[32];
+
+	snprintf(buf, len, "fq limit %u flow_limit %u maxrate %s", q->limit, q->flow_limit,
+		 tc_rate(rate, sizeof(rate), q->maxrate));
+}
+
+static int mq_commands(const struct qdisc *q, const char *dev, char *buf, size_t len)
+{
+	char fq[96];
+	uint32_t i;
+	int used;
+
+	fq_arguments(q, fq, sizeof(fq));
+	used = snprintf(buf, len, "tc qdisc replace dev %s root handle %x: mq\n", dev, OUR_MAJOR);
+	for (i = 1; i <= q->queues && (size_t)used < len; i++)
+		used += snprintf(buf + used, len - (size_t)used,
+				 "tc qdisc replace dev %s parent %x:%x handle %x: %s\n", dev,
+				 OUR_MAJOR, i, OUR_MAJOR + i, fq);
+	return (size_t)used < len ? 0 : -E2BIG;
+}
+
+static bool same_kind(const struct change *c)
+{
+	size_t n = strcspn(c->to, " ");
+
+	return !strncmp(c->from, c->to, n + 1) || !strcmp(c->from, "default");
+}
+
+static int qdisc_commands(const struct change *c, char *buf, size_t len)
+{
+	struct qdisc q;
+	char text[96];
+	int used = 0;
+
+	if (qdisc_parse(c->to, &q))
+		return -EINVAL;
+	if (!same_kind(c) || q.state == QDISC_DEFAULT)
+		used = snprintf(buf, len, "tc qdisc del dev %s root\n", c->name);
+	if (q.state == QDISC_DEFAULT)
+		return 0;
+	if (q.state == QDISC_MQ)
+		return mq_commands(&q, c->name, buf + used, len - (size_t)used);
+	if (q.state == QDISC_FQ) {
+		fq_arguments(&q, text, sizeof(text));
+		snprintf(buf + used, len - (size_t)used, "tc qdisc replace dev %s root handle %x: %s\n",
+			 c->name, OUR_MAJOR, text);
+		return 0;
+	}
+	snprintf(buf + used, len - (size_t)used,
+		 "tc qdisc replace dev %s root handle %x: tbf rate %s burst %ub limit %ub\n",
+		 c->name, OUR_MAJOR, tc_rate(text, sizeof(text), q.rate), q.burst, q.limit);
+	return 0;
+}
+
+static int route_commands(const struct change *c, const char *dev, char *buf, size_t len)
+{
+	char text[512];
+	struct route r;
+	int partial;
+
+	if (route_from_text(c->to, &r))
+		return -EINVAL;
+	if (!r.len) {
+		snprintf(buf, len, "ip route del %s dev %s\n", c->name, dev);
+		return 0;
+	}
+	partial = route_command(&r, dev, text, sizeof(text));
+	snprintf(buf, len, "%sip route replace %s\n",
+		 partial ? "# the route has more attributes than ip takes as arguments\n" : "",
+		 text);
+	return 0;
+}
+
+/* The shell lines that do what one change does. */
+int change_commands(const struct change *c, const char *dev, char *buf, size_t len)
+{
+	switch (c->kind) {
+	case ITEM_MODULE:
+		snprintf(buf, len, "modprobe %s%s\n", strcmp(c->to, "absent") ? "" : "-r ",
+			 c->name);
+		return 0;
+	case ITEM_SYSCTL:
+		snprintf(buf, len, "sysctl -w %s='%s'\n", c->name, c->to);
+		return 0;
+	case ITEM_TXQLEN:
+		snprintf(buf, len, "ip link set dev %s txqueuelen %s\n", c->name, c->to);
+		return 0;
+	case ITEM_QDISC:
+		return qdisc_commands(c, buf, len);
+	case ITEM_ROUTE:
+		return route_commands(c, dev, buf, len);
+	default:
+		return -EINVAL;
+	}
+}
+
+void print_commands(FILE *out, const struct circuit *c, const struct changes *ch)
+{
+	static char lines[128 * 1024];	/* an mq of 1024 queues */
+	uint32_t i;
+
+	if (!ch->n)
+		fprintf(out, "# nothing to change\n");
+	for (i = 0; i < ch->n; i++)
+		if (!change_commands(&ch->list[i], c->dev, lines, sizeof(lines)))
+			fputs(lines, out);
+}
+
+json_t *json_plan(const struct circuit *c, const struct plan *p)
+{
+	char to[64];
+	json_t *root;
+
+	root = json_pack("{s:s, s:I, s:I, s:f, s:i, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:[I,I,I], s:b}",
+			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
+			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
+			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
+			 "wire_bytes", (json_int_t)p->wire,
+			 "fcwnd_segments", (json_int_t)p->fcwnd,
+			 "fcwnd_total_segments", (json_int_t)p->fcwnd_total,
+			 "limit_bytes", (json_int_t)p->limit, "shaper", shaper_name(c->shaper),
+			 "buffer_bytes", (json_int_t)p->buffer,
+			 "tcp_mem_pages", (json_int_t)p->tcp_mem[0], (json_int_t)p->tcp_mem[1],
+			 (json_int_t)p->tcp_mem[2], "default_cc", c->default_cc);
+	if (c->shaper == SHAPER_TBF)
+		json_object_set_new(root, "burst_bytes", json_integer((json_int_t)p->burst));
+	if (c->shaper == SHAPER_FQ) {
+		json_object_set_new(root, "stream_rate_bit_s",
+				    json_integer((json_int_t)p->maxrate * 8));
+		json_object_set_new(root, "limit_packets", json_integer(p->packets));
+		json_object_set_new(root, "flow_limit_packets", json_integer(p->flow_packets));
+	}
+	if (c->to.family)
+		json_object_set_new(root, "to",
+				    json_string(format_prefix(to, sizeof(to), &c->to)));
+	return root;
+}
+
+json_t *json_changes(const struct changes *ch)
+{
+	json_t *list = json_array();
+	char from[256], to[256];
+	uint32_t i;
+
+	for (i = 0; i < ch->n; i++) {
+		const struct change *c = &ch->list[i];
+
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:s, s:s}", "kind", item_kind_name(c->kind),
+				  "name", c->name,
+				  "from", item_describe(c->kind, c->name, c->from, from, sizeof(from)),
+				  "to", item_describe(c->kind, c->name, c->to, to, sizeof(to))));
+	}
+	return list;
+}
+
+json_t *json_notes(const struct notes *notes)
+{
+	json_t *list = json_array();
+	unsigned int i;
+
+	for (i = 0; i < notes->n; i++)
+		json_array_append_new(list, json_string(notes->text[i]));
+	return list;
+}
+
+/* Consumes @root. */
+int print_json(FILE *out, json_t *root)
+{
+	int rc = root ? json_dumpf(root, out, JSON_INDENT(2)) : -1;
+
+	fputc('\n', out);
+	json_decref(root);
+	return rc || ferror(out) ? -EIO : 0;
+}

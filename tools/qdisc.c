@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The root qdisc of a device: read, compared, written.
+ *
+ * A qdisc with handle 0: is what the kernel attached by itself and deleting
+ * ours brings it back; any other handle than ours belongs to somebody.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/gen_stats.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qdisc.h"
+
+static void fq_format(const struct qdisc *q, char *buf, size_t len)
+{
+	snprintf(buf, len, "fq maxrate %u limit %u flow_limit %u", q->maxrate, q->limit,
+		 q->flow_limit);
+}
+
+void qdisc_format(const struct qdisc *q, char *buf, size_t len)
+{
+	char fq[96];
+
+	switch (q->state) {
+	case QDISC_DEFAULT:
+		snprintf(buf, len, "default");
+		break;
+	case QDISC_TBF:
+		snprintf(buf, len, "tbf rate %" PRIu64 " %s %u limit %u", q->rate,
+			 q->burst ? "burst" : "ticks", q->burst ? q->burst : q->ticks, q->limit);
+		break;
+	case QDISC_FQ:
+		fq_format(q, buf, len);
+		break;
+	case QDISC_MQ:
+		fq_format(q, fq, sizeof(fq));
+		snprintf(buf, len, "mq queues %u %s", q->queues, fq);
+		break;
+	case QDISC_UNFINISHED:
+		snprintf(buf, len, "mq unfinished");
+		break;
+	case QDISC_FOREIGN:
+		snprintf(buf, len, "foreign %s %x:", q->kind, q->handle >> 16);
+		break;
+	}
+}
+
+static bool parse_tbf(const char *text, struct qdisc *q)
+{
+	char unit[8];
+	uint32_t bucket;
+
+	if (sscanf(text, "tbf rate %" SCNu64 " %7s %u limit %u", &q->rate, unit, &bucket,
+		   &q->limit) != 4)
+		return false;
+	q->state = QDISC_TBF;
+	if (!strcmp(unit, "burst"))
+		q->burst = bucket;
+	else
+		q->ticks = bucket;
+	return true;
+}
+
+static bool parse_fq(const char *text, struct qdisc *q)
+{
+	if (sscanf(text, "mq queues %u fq maxrate %u limit %u flow_limit %u", &q->queues,
+		   &q->maxrate, &q->limit, &q->flow_limit) == 4)
+		q->state = QDISC_MQ;
+	else if (sscanf(text, "fq maxrate %u limit %u flow_limit %u", &q->maxrate, &q->limit,
+			&q->flow_limit) == 3)
+		q->state = QDISC_FQ;
+	else
+		return false;
+	return true;
+}
+
+int qdisc_parse(const char *text, struct qdisc *q)
+{
+	memset(q, 0, sizeof(*q));
+	if (!strcmp(text, "default"))
+		q->state = QDISC_DEFAULT;
+	else if (!strcmp(text, "mq unfinished"))
+		q->state = QDISC_UNFINISHED;
+	else if (sscanf(text, "foreign %15s %x:", q->kind, &q->handle) == 2)
+		q->state = QDISC_FOREIGN;
+	else if (!parse_tbf(text, q) && !parse_fq(text, q))
+		return -EINVAL;
+	if (q->state == QDISC_FOREIGN)
+		q->handle <<= 16;
+	return 0;
+}
+
+/*
+ * Rate and limit to the unit; the bucket to one tick, and for long ones to the
+ * 28 bits that the kernel's multiply-and-shift is good for.
+ */
+static bool tbf_equal(const struct qdisc *a, const struct qdisc *b)
+{
+	uint32_t ta = a->burst ? tbf_ticks(a->rate, a->burst) : a->ticks;
+	uint32_t tb = b->burst ? tbf_ticks(b->rate, b->burst) : b->ticks;
+	uint32_t apart = ta > tb ? ta - tb : tb - ta;
+
+	if (a->rate != b->rate || a->limit != b->limit)
+		return false;
+	if (a->burst && b->burst)
+		return a->burst == b->burst;
+	return apart <= 1 + (ta >> 28);
+}
+
+bool qdisc_text_equal(const char *a, const char *b)
+{
+	struct qdisc qa, qb;
+
+	if (qdisc_parse(a, &qa) || qdisc_parse(b, &qb) || qa.state != qb.state)
+		return false;
+	if (qa.state == QDISC_TBF)
+		return tbf_equal(&qa, &qb);
+	return !strcmp(a, b);
+}
+
+struct read_state {
+	int ifindex;
+	struct qdisc *root;
+	struct qdisc_stats *stats;
+	uint32_t classes;	/* qdiscs under our mq */
+	uint32_t matching;	/* of them, fq like the first */
+	struct qdisc child;
+};
+
+static void read_stats(const struct nlattr *nest, struct qdisc_stats *s)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest) {
+		const void *p = mnl_attr_get_payload(attr);
+		size_t len = mnl_attr_get_payload_len(attr);
+
+		if (mnl_attr_get_type(attr) == TCA_STATS_BASIC &&
+		    len >= sizeof(struct gnet_stats_basic)) {
+			struct gnet_stats_basic basic;
+
+			memcpy(&basic, p, sizeof(basic));
+			s->bytes = basic.bytes;
+			s->packets = basic.packets;
+		} else if (mnl_attr_get_type(attr) == TCA_STATS_QUEUE &&
+			   len >= sizeof(struct gnet_stats_queue)) {
+			const struct gnet_stats_queue *queue = p;
+
+			s->drops = queue->drops;
+			s->overlimits = queue->overlimits;
+			s->backlog = queue->backlog;
+			s->qlen = queue->qlen;
+		}
+	}
+}
+
+static void read_root(const struct tcmsg *tcm, const char *kind,
+		      const struct nlattr *options, struct qdisc *q)
+{
+	snprintf(q->kind, sizeof(q->kind), "%s", kind);
+	q->handle = tcm->tcm_handle;
+	if (!tcm->tcm_handle) {
+		q->state = QDISC_DEFAULT;
+	} else if (tcm->tcm_handle == OUR_HANDLE && !strcmp(kind, "tbf") && options) {
+		q->state = QDISC_TBF;
+		tbf_get(options, q);
+	} else if (tcm->tcm_handle == OUR_HANDLE && !strcmp(kind, "fq") && options) {
+		q->state = QDISC_FQ;
+		fq_get(options, q);
+	} else if (tcm->tcm_handle == OUR_HANDLE && !strcmp(kind, "mq")) {
+		q->state = QDISC_UNFINISHED;
+	} else {
+		q->state = QDISC_FOREIGN;
+	}
+}
+
+static void read_child(const char *kind, const struct nlattr *options,
+		       struct read_state *st)
+{
+	struct qdisc q = { 0 };
+
+	st->classes++;
+	if (strcmp(kind, "fq") || !options)
+		return;
+	fq_get(options, &q);
+	if (!st->matching)
+		st->child = q;
+	if (q.limit == st->child.limit && q.maxrate == st->child.maxrate &&
+	    q.flow_limit == st->child.flow_limit)
+		st->matching++;
+}
+
+static int on_qdisc(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr, *options = NULL, *stats = NULL;
+	struct read_state *st = data;
+	const char *kind = "";
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm) || tcm->tcm_ifindex != st->ifindex)
+		return MNL_CB_OK;
+	mnl_attr_for_each(attr, nlh, sizeof(*tcm)) {
+		if (mnl_attr_get_type(attr) == TCA_KIND &&
+		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+			kind = mnl_attr_get_str(attr);
+		else if (mnl_attr_get_type(attr) == TCA_OPTIONS)
+			options = attr;
+		else if (mnl_attr_get_type(attr) == TCA_STATS2)
+			stats = attr;
+	}
+	if (tcm->tcm_parent == TC_H_ROOT) {
+		read_root(tcm, kind, options, st->root);
+		if (stats && st->stats)
+			read_stats(stats, st->stats);
+	} else if (TC_H_MAJ(tcm->tcm_parent) == OUR_HANDLE) {
+		read_child(kind, options, st);
+	}
+	return MNL_CB_OK;
+}
+
+struct nlmsghdr *qdisc_message(void *buf, int type, int ifindex,
+			       uint32_t parent, uint32_t handle, const char *kind)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct tcmsg *tcm;
+
+	nlh->nlmsg_type = (uint16_t)type;
+	tcm = mnl_nlmsg_put_extra_header(nlh, sizeof(*tcm));
+	tcm->tcm_family = AF_UNSPEC;
+	tcm->tcm_ifindex = ifindex;
+	tcm->tcm_parent = parent;
+	tcm->tcm_handle = handle;
+	if (kind)
+		mnl_attr_put_strz(nlh, TCA_KIND, kind);
+	return nlh;
+}
+
+/* @stats may be NULL.  A device without any root qdisc is down: the default. */
+int qdisc_read(struct nl *nl, int ifindex, struct qdisc *q,
+	       struct qdisc_stats *stats, struct err *e)
+{
+	struct read_state st = { .ifindex = ifindex, .root = q, .stats = stats };
+	union nl_request req;
+	int rc;
+
+	memset(q, 0, sizeof(*q));
+	if (stats)
+		memset(stats, 0, sizeof(*stats));
+	rc = nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, ifindex, 0, 0, NULL), on_qdisc,
+		     &st, e);
+	if (rc)
+		return rc;
+	if (q->state == QDISC_UNFINISHED && st.classes && st.matching == st.classes) {
+		q->state = QDISC_MQ;
+		q->queues = st.classes;
+		q->limit = st.child.limit;
+		q->maxrate = st.child.maxrate;
+		q->flow_limit = st.child.flow_limit;
+	}
+	return 0;
+}
+
+static int send_qdisc(struct nl *nl, struct nlmsghdr *nlh,
+		      void (*put)(struct nlmsghdr *nlh, const struct qdisc *q),
+		      const struct qdisc *q, struct err *e)
+{
+	struct nlattr *nest;
+
+	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
+	if (put) {
+		nest = mnl_attr_nest_start(nlh, TCA_OPTIONS);
+		put(nlh, q);
+		mnl_attr_nest_end(nlh, nest);
+	}
+	return nlm_talk(nl, nlh, e);
+}
+
+static int write_mq(struct nl *nl, int ifindex, const struct qdisc *q, bool have,
+		    struct err *e)
+{
+	union nl_request req;
+	uint32_t i;
+	int rc = 0;
+
+	if (!have)
+		rc = send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, TC_H_ROOT,
+						  OUR_HANDLE, "mq"), NULL, NULL, e);
+	for (i = 1; i <= q->queues && !rc; i++)
+		rc = send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, OUR_HANDLE | i,
+						  (OUR_MAJOR + i) << 16, "fq"), fq_put, q, e);
+	return rc;
+}
+
+static const char *our_kind(enum qdisc_state state)
+{
+	switch (state) {
+	case QDISC_TBF:
+		return "tbf";
+	case QDISC_FQ:
+		return "fq";
+	case QDISC_MQ:
+	case QDISC_UNFINISHED:
+		return "mq";
+	default:
+		return "";
+	}
+}
+
+static int delete_root(struct nl *nl, int ifindex, struct err *e)
+{
+	union nl_request req;
+
+	return nlm_talk(nl, qdisc_message(&req, RTM_DELQDISC, ifindex, TC_H_ROOT, 0, NULL), e);
+}
+
+/*
+ * One of the same kind is changed in place and keeps its packets; one of
+ * another kind has to go first, since a handle cannot change its kind.
+ */
+int qdisc_write(struct nl *nl, int ifindex, const struct qdisc *q, struct err *e)
+{
+	union nl_request req;
+	struct qdisc now;
+	bool same;
+	int rc;
+
+	rc = qdisc_read(nl, ifindex, &now, NULL, e);
+	same = now.state != QDISC_DEFAULT && !strcmp(our_kind(now.state), our_kind(q->state));
+	if (!rc && now.state != QDISC_DEFAULT && !same)
+		rc = delete_root(nl, ifindex, e);
+	if (rc)
+		return rc;
+	switch (q->state) {
+	case QDISC_DEFAULT:
+		return 0;
+	case QDISC_TBF:
+		return send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, TC_H_ROOT,
+						    OUR_HANDLE, "tbf"), tbf_put, q, e);
+	case QDISC_FQ:
+		return send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, TC_H_ROOT,
+						    OUR_HANDLE, "fq"), fq_put, q, e);
+	case QDISC_MQ:
+		return write_mq(nl, ifindex, q, same, e);
+	default:
+		return err_set(e, -EINVAL, "not a qdisc of ours");
+	}
+}

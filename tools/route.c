@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Routes: read, built, compared, written.
+ *
+ * RTAX_CC_ALGO is a string among numbers and libnl-route has no place for it,
+ * so the message is made here.  Main table only, no source prefix, no TOS:
+ * what `ip route replace PREFIX` would touch.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "route.h"
+
+static struct rtmsg *route_head(const struct route *r)
+{
+	return (struct rtmsg *)r->raw;
+}
+
+static const struct nlattr *first_attr(const struct route *r)
+{
+	return (const struct nlattr *)(r->raw + NLMSG_ALIGN(sizeof(struct rtmsg)));
+}
+
+#define for_each_route_attr(attr, r) \
+	for ((attr) = first_attr(r); \
+	     mnl_attr_ok(attr, (int)((r)->raw + (r)->len - (const unsigned char *)(attr))); \
+	     (attr) = mnl_attr_next(attr))
+
+static const struct nlattr *find_attr(const struct route *r, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	for_each_route_attr(attr, r)
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+static uint32_t attr_u32(const struct route *r, uint16_t type)
+{
+	const struct nlattr *attr = find_attr(r, type);
+
+	return attr && !mnl_attr_validate(attr, MNL_TYPE_U32) ? mnl_attr_get_u32(attr) : 0;
+}
+
+struct nlmsghdr *route_message(void *buf, int type, const struct route *route)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+
+	nlh->nlmsg_type = (uint16_t)type;
+	memcpy(mnl_nlmsg_put_extra_header(nlh, route->len), route->raw, route->len);
+	return nlh;
+}
+
+static int take_message(struct route *r, const struct nlmsghdr *nlh, struct err *e)
+{
+	size_t len = mnl_nlmsg_get_payload_len(nlh);
+
+	if (len > sizeof(r->raw))
+		return err_set(e, -EMSGSIZE, "the route's message is %zu bytes, more than %zu",
+			       len, sizeof(r->raw));
+	memcpy(r->raw, mnl_nlmsg_get_payload(nlh), len);
+	r->len = len;
+	return 0;
+}
+
+/* All of the old metrics but the two that a circuit sets. */
+static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, uint32_t fcwnd)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, RTA_METRICS);
+	const struct nlattr *attr;
+
+	if (old) {
+		mnl_attr_for_each_nested(attr, old) {
+			uint16_t type = mnl_attr_get_type(attr);
+
+			if (type != RTAX_INITCWND && type != RTAX_CC_ALGO)
+				mnl_attr_put(nlh, type, mnl_attr_get_payload_len(attr),
+					     mnl_attr_get_payload(attr));
+		}
+	}
+	mnl_attr_put_u32(nlh, RTAX_INITCWND, fcwnd);
+	mnl_attr_put_strz(nlh, RTAX_CC_ALGO, CC_NAME);
+	mnl_attr_nest_end(nlh, nest);
+}
+
+static void put_addr(struct nlmsghdr *nlh, uint16_t type, const struct prefix *p)
+{
+	if (p->family)
+		mnl_attr_put(nlh, type, p->family == AF_INET ? 4 : 16, p->addr);
+}
+
+/* As `ip route replace` would make it. */
+static void put_new(struct nlmsghdr *nlh, const struct route_want *want)
+{
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+
+	rtm->rtm_family = (unsigned char)want->to.family;
+	rtm->rtm_dst_len = (unsigned char)want->to.len;
+	rtm->rtm_table = RT_TABLE_MAIN;
+	rtm->rtm_protocol = RTPROT_BOOT;
+	rtm->rtm_type = RTN_UNICAST;
+	if (want->to.family == AF_INET && !want->gateway.family)
+		rtm->rtm_scope = RT_SCOPE_LINK;
+	put_addr(nlh, RTA_DST, &want->to);
+	put_addr(nlh, RTA_GATEWAY, &want->gateway);
+	put_addr(nlh, RTA_PREFSRC, &want->source);
+	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)want->ifindex);
+}
+
+/* A copy of @base, by another gateway or device where one was asked for. */
+static void put_copy(struct nlmsghdr *nlh, const struct route_want *want,
+		     const struct route *base)
+{
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	const struct nlattr *attr;
+
+	*rtm = *route_head(base);
+	if (want->via && rtm->rtm_family == AF_INET)
+		rtm->rtm_scope = RT_SCOPE_UNIVERSE;
+	for_each_route_attr(attr, base) {
+		uint16_t type = mnl_attr_get_type(attr);
+
+		if (type == RTA_METRICS ||
+		    (want->via && (type == RTA_GATEWAY || type == RTA_OIF || type == RTA_VIA ||
+				   type == RTA_PREFSRC)))
+			continue;
+		mnl_attr_put(nlh, type, mnl_attr_get_payload_len(attr),
+			     mnl_attr_get_payload(attr));
+	}
+	if (!want->via)
+		return;
+	put_addr(nlh, RTA_GATEWAY, &want->gateway);
+	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)want->ifindex);
+}
+
+/* A route that is there may be one that cannot take a window. */
+static int check_base(const struct route_want *want, const struct route *base,
+		      struct err *e)
+{
+	const struct nlattr *attr = find_attr(base, RTA_CACHEINFO);
+	const struct rta_cacheinfo *info;
+	char to[64];
+
+	format_prefix(to, sizeof(to), &want->to);
+	if (route_head(base)->rtm_type != RTN_UNICAST)
+		return err_set(e, -EINVAL, "--to: the route to %s is not unicast; remove it first",
+			       to);
+	if (find_attr(base, RTA_MULTIPATH) || find_attr(base, RTA_NH_ID))
+		return err_set(e, -EINVAL, "--to: the route to %s has several next hops or a nexthop object; a circuit is one path",
+			       to);
+	info = attr && mnl_attr_get_payload_len(attr) >= sizeof(*info) ?
+		mnl_attr_get_payload(attr) : NULL;
+	if (info && info->rta_expires)
+		return err_set(e, -EINVAL, "--to: the route to %s expires, a router announced it; add one of your own first",
+			       to);
+	if (!want->via && attr_u32(base, RTA_OIF) != (uint32_t)want->ifindex)
+		return err_set(e, -EINVAL, "--to: the route to %s does not leave by %s; --via GATEWAY would move it",
+			       to, want->dev);
+	return 0;
+}
+
+int route_build(const struct route_want *want, const struct route *base,
+		struct route *out, struct err *e)
+{
+	const struct nlattr *metrics = base->len ? find_attr(base, RTA_METRICS) : NULL;
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	int rc;
+
+	if (base->len) {
+		rc = check_base(want, base, e);
+		if (rc)
+			return rc;
+		put_copy(nlh, want, base);
+	} else {
+		put_new(nlh, want);
+	}
+	put_metrics(nlh, metrics, want->fcwnd);
+	return take_message(out, nlh, e);
+}
+
+bool route_has_congctl(const struct route *r, const char *name)
+{
+	const struct nlattr *metrics = find_attr(r, RTA_METRICS), *attr;
+
+	if (!metrics)
+		return false;
+	mnl_attr_for_each_nested(attr, metrics)
+		if (mnl_attr_get_type(attr) == RTAX_CC_ALGO &&
+		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+			return !strcmp(mnl_attr_get_str(attr), name);
+	return false;
+}
+
+static bool same_attr(const struct nlattr *a, const struct nlattr *b)
+{
+	return mnl_attr_get_type(a) == mnl_attr_get_type(b) &&
+	       mnl_attr_get_payload_len(a) == mnl_attr_get_payload_len(b) &&
+	       !memcmp(mnl_attr_get_payload(a), mnl_attr_get_payload(b),
+		       mnl_attr_get_payload_len(a));
+}
+
+static bool nested_in(const struct nlattr *some, const struct nlattr *all)
+{
+	const struct nlattr *a, *b;
+
+	mnl_attr_for_each_nested(a, some) {
+		bool found = false;
+
+		mnl_attr_for_each_nested(b, all)
+			found |= same_attr(a, b);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+static bool same_metrics(const struct route *a, const struct route *b)
+{
+	const struct nlattr *ma = find_attr(a, RTA_METRICS), *mb = find_attr(b, RTA_METRICS);
+
+	if (!ma || !mb)
+		return !ma && !mb;
+	return nested_in(ma, mb) && nested_in(mb, ma);
+}
+
+/*
+ * Metrics must be the same; of the rest, all that was asked for.  The kernel
+ * adds what nobody asked for (table, preference, an IPv6 priority).
+ */
+bool route_covers(const struct route *want, const struct route *have)
+{
+	const struct rtmsg *w, *h;
+	const struct nlattr *a, *b;
+
+	if (!want->len || !have->len)
+		return want->len == have->len;
+	w = route_head(want);
+	h = route_head(have);
+	if (w->rtm_family != h->rtm_family || w->rtm_dst_len != h->rtm_dst_len ||
+	    w->rtm_tos != h->rtm_tos || w->rtm_protocol != h->rtm_protocol ||
+	    w->rtm_scope != h->rtm_scope || w->rtm_type != h->rtm_type ||
+	    !same_metrics(want, have))
+		return false;
+	for_each_route_attr(a, want) {
+		uint16_t type = mnl_attr_get_type(a);
+
+		/* ::/0 and 0.0.0.0/0 are said by length, with or without RTA_DST */
+		if (type == RTA_METRICS || (type == RTA_DST && !w->rtm_dst_len))
+			continue;
+		b = find_attr(have, type);
+		if (!b || !same_attr(a, b))
+			return false;
+	}
+	return true;
+}
+
+void route_to_text(const struct route *route, char text[ITEM_VALUE])
+{
+	size_t i;
+
+	if (!route->len)
+		strcpy(text, "absent");
+	for (i = 0; i < route->len; i++)
+		snprintf(text + 2 * i, 3, "%02x", route->raw[i]);
+}
+
+static int hex_digit(char c)
+{
+	const char *digits = "0123456789abcdef", *p = c ? strchr(digits, c) : NULL;
+
+	return p ? (int)(p - digits) : -1;
+}
+
+int route_from_text(const char *text, struct route *route)
+{
+	size_t i, n = strlen(text);
+
+	memset(route, 0, sizeof(*route));
+	if (!strcmp(text, "absent"))
+		return 0;
+	if (n % 2 || n / 2 > sizeof(route->raw) || n / 2 < sizeof(struct rtmsg))
+		return -EINVAL;
+	for (i = 0; i < n / 2; i++) {
+		int hi = hex_digit(text[2 * i]), lo = hex_digit(text[2 * i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return -EINVAL;
+		route->raw[i] = (unsigned char)(hi << 4 | lo);
+	}
+	route->len = n / 2;
+	return 0;
+}
+
+bool route_text_equal(const char *a, const char *b)
+{
+	struct route ra, rb;
+
+	if (route_from_text(a, &ra) || route_from_text(b, &rb))
+		return false;
+	return route_covers(&ra, &rb) || route_covers(&rb, &ra);
+}
+
+struct text {
+	char *at;
+	size_t left;
+};
+
+static void add(struct text *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(t->at, t->left, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= t->left)
+		n = t->left ? (int)t->left - 1 : 0;
+	t->at += n;
+	t->left -= (size_t)n;
+}
+
+static void add_addr(struct text *t, const char *word, const struct route *r,
+		     uint16_t type)
+{
+	const struct nlattr *attr = find_attr(r, type);
+	size_t bytes = route_head(r)->rtm_family == AF_INET ? 4 : 16;
+	char addr[INET6_ADDRSTRLEN];
+
+	if (!attr || mnl_attr_get_payload_len(attr) != bytes)
+		return;
+	inet_ntop(route_head(r)->rtm_family, mnl_attr_get_payload(attr), addr, sizeof(addr));
+	add(t, " %s %s", word, addr);
+}
+
+/* Returns false if there is a metric that `ip route` takes in another unit. */
+static bool add_metrics(struct text *t, const struct nlattr *metrics)
+{
+	static const char * const names[] = {
+		[RTAX_MTU] = "mtu", [RTAX_WINDOW] = "window", [RTAX_SSTHRESH] = "ssthresh",
+		[RTAX_CWND] = "cwnd", [RTAX_ADVMSS] = "advmss",
+		[RTAX_REORDERING] = "reordering", [RTAX_HOPLIMIT] = "hoplimit",
+		[RTAX_INITCWND] = "initcwnd", [RTAX_INITRWND] = "initrwnd",
+		[RTAX_QUICKACK] = "quickack",
+	};
+	const struct nlattr *attr;
+	bool all = true;
+
+	mnl_attr_for_each_nested(attr, metrics) {
+		uint16_t type = mnl_attr_get_type(attr);
+
+		if (type == RTAX_CC_ALGO && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+			add(t, " congctl %s", mnl_attr_get_str(attr));
+		else if (type < sizeof(names) / sizeof(names[0]) && names[type] &&
+			 !mnl_attr_validate(attr, MNL_TYPE_U32))
+			add(t, " %s %u", names[type], mnl_attr_get_u32(attr));
+		else
+			all = false;
+	}
+	return all;
+}
+
+/*
+ * The arguments of `ip route replace` that make this route; 0 if they say all
+ * of it, 1 if it has something that they do not.
+ */
+int route_command(const struct route *route, const char *dev, char *buf, size_t len)
+{
+	const struct nlattr *dst = find_attr(route, RTA_DST), *attr;
+	const struct rtmsg *rtm = route_head(route);
+	struct text t = { buf, len };
+	struct prefix to = { .family = rtm->rtm_family, .len = rtm->rtm_dst_len };
+	char text[64];
+	int partial = 0;
+
+	if (dst)
+		memcpy(to.addr, mnl_attr_get_payload(dst), to.family == AF_INET ? 4 : 16);
+	add(&t, "%s", format_prefix(text, sizeof(text), &to));
+	add_addr(&t, "via", route, RTA_GATEWAY);
+	add(&t, " dev %s", dev);
+	add_addr(&t, "src", route, RTA_PREFSRC);
+	if (find_attr(route, RTA_PRIORITY))
+		add(&t, " metric %u", attr_u32(route, RTA_PRIORITY));
+	if (rtm->rtm_protocol != RTPROT_BOOT)
+		add(&t, " proto %u", rtm->rtm_protocol);
+	if (rtm->rtm_family == AF_INET &&
+	    rtm->rtm_scope != (find_attr(route, RTA_GATEWAY) ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK))
+		add(&t, " scope %u", rtm->rtm_scope);
+	for_each_route_attr(attr, route) {
+		uint16_t type = mnl_attr_get_type(attr);
+
+		if (type == RTA_METRICS)
+			partial |= !add_metrics(&t, attr);
+		else if (type == RTA_VIA || type == RTA_ENCAP || type == RTA_FLOW)
+			partial = 1;
+	}
+	return partial;
+}
+
+void route_text_describe(const char *name, const char *text, char *buf, size_t len)
+{
+	struct route r;
+	struct text t = { buf, len };
+	const struct nlattr *metrics;
+
+	if (route_from_text(text, &r) || !r.len) {
+		snprintf(buf, len, "absent");
+		return;
+	}
+	add(&t, "%s", name);
+	add_addr(&t, "via", &r, RTA_GATEWAY);
+	metrics = find_attr(&r, RTA_METRICS);
+	if (metrics)
+		add_metrics(&t, metrics);
+}
+
+struct search {
+	const struct prefix *to;
+	struct route *found;
+	struct err *e;
+	int rc;
+};
+
+static bool is_wanted(const struct rtmsg *rtm, const struct prefix *to)
+{
+	return rtm->rtm_family == to->family && rtm->rtm_dst_len == to->len &&
+	       !rtm->rtm_src_len && !rtm->rtm_tos && rtm->rtm_table == RT_TABLE_MAIN &&
+	       !(rtm->rtm_flags & RTM_F_CLONED);
+}
+
+/*
+ * What a dump has and a new route may not: flags that tell the link's state
+ * (fib_create_info() refuses them), and the cache's clock.
+ */
+static void normalise(struct route *r)
+{
+	const struct nlattr *attr, *info = find_attr(r, RTA_CACHEINFO);
+	const struct rta_cacheinfo *ci;
+	unsigned char out[ROUTE_RAW];
+	size_t len = NLMSG_ALIGN(sizeof(struct rtmsg));
+	bool expires;
+
+	route_head(r)->rtm_flags &= RTNH_F_ONLINK | RTNH_F_PERVASIVE;
+	ci = info ? mnl_attr_get_payload(info) : NULL;
+	expires = ci && mnl_attr_get_payload_len(info) >= sizeof(*ci) && ci->rta_expires;
+	memcpy(out, r->raw, len);
+	for_each_route_attr(attr, r) {
+		size_t n = MNL_ALIGN(attr->nla_len);
+
+		if (mnl_attr_get_type(attr) == RTA_CACHEINFO && !expires)
+			continue;
+		memcpy(out + len, attr, n);
+		len += n;
+	}
+	memcpy(r->raw, out, len);
+	r->len = len;
+}
+
+/* Looked at before it is copied: a stranger's route may be larger than ours. */
+static bool same_destination(const struct nlmsghdr *nlh, const struct prefix *to)
+{
+	size_t bytes = to->family == AF_INET ? 4 : 16;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct rtmsg))
+		if (mnl_attr_get_type(attr) == RTA_DST)
+			return mnl_attr_get_payload_len(attr) == bytes &&
+			       !memcmp(mnl_attr_get_payload(attr), to->addr, bytes);
+	return !to->len;
+}
+
+static int on_route(const struct nlmsghdr *nlh, void *data)
+{
+	struct search *s = data;
+	struct route r = { 0 };
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct rtmsg) ||
+	    !is_wanted(mnl_nlmsg_get_payload(nlh), s->to) || !same_destination(nlh, s->to))
+		return MNL_CB_OK;
+	s->rc = take_message(&r, nlh, s->e);
+	if (s->rc)
+		return MNL_CB_ERROR;
+	normalise(&r);
+	/* of several with one prefix, the one that is used: the lowest metric */
+	if (!s->found->len ||
+	    attr_u32(&r, RTA_PRIORITY) < attr_u32(s->found, RTA_PRIORITY))
+		*s->found = r;
+	return MNL_CB_OK;
+}
+
+int route_read(struct nl *nl, const struct prefix *to, struct route *route,
+	       struct err *e)
+{
+	struct search s = { .to = to, .found = route, .e = e };
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct rtmsg *rtm;
+	int rc;
+
+	memset(route, 0, sizeof(*route));
+	nlh->nlmsg_type = RTM_GETROUTE;
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	rtm->rtm_family = (unsigned char)to->family;
+	rtm->rtm_table = RT_TABLE_MAIN;
+	rc = nlm_dump(nl, nlh, on_route, &s, e);
+	if (rc == -ENOENT && !s.rc)	/* no route was ever in that table */
+		rc = 0;
+	return s.rc ? s.rc : rc;
+}
+
+/* An absent @route deletes the one there. */
+int route_write(struct nl *nl, const struct prefix *to, const struct route *route,
+		struct err *e)
+{
+	union nl_request req;
+	struct nlmsghdr *nlh;
+	struct route now;
+	int rc;
+
+	if (!route->len) {
+		rc = route_read(nl, to, &now, e);
+		if (rc || !now.len)
+			return rc;
+		return nlm_talk(nl, route_message(&req, RTM_DELROUTE, &now), e);
+	}
+	nlh = route_message(&req, RTM_NEWROUTE, route);
+	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
+	return nlm_talk(nl, nlh, e);
+}

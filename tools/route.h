@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The route that carries a circuit's window: `initcwnd N congctl circuit`.
+ *
+ * A route is kept as the payload of its rtnetlink message (struct rtmsg and
+ * attributes), so that one that was there before comes back as it was, with
+ * whatever else it carried.  In an item it is "absent" or that in hex.
+ */
+#ifndef CTCP_ROUTE_H
+#define CTCP_ROUTE_H
+
+#include <libmnl/libmnl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "circuit.h"
+#include "err.h"
+#include "item.h"
+#include "nl.h"
+
+#define ROUTE_RAW	((ITEM_VALUE - 1) / 2)	/* bytes that fit in an item */
+
+struct route {
+	size_t len;			/* 0 = absent */
+	unsigned char raw[ROUTE_RAW] __attribute__((aligned(4)));
+};
+
+/* What the plan wants of a route, and how a new one would leave. */
+struct route_want {
+	struct prefix to;
+	struct prefix gateway;		/* family 0 = on link */
+	struct prefix source;		/* family 0 = the kernel's choice */
+	bool via;			/* the gateway was asked for: it wins */
+	int ifindex;
+	char dev[IFNAMSIZ];
+	uint32_t fcwnd;			/* segments */
+};
+
+int route_build(const struct route_want *want, const struct route *base,
+		struct route *out, struct err *e);
+bool route_has_congctl(const struct route *r, const char *name);
+bool route_covers(const struct route *want, const struct route *have);
+struct nlmsghdr *route_message(void *buf, int type, const struct route *route);
+
+void route_to_text(const struct route *route, char text[ITEM_VALUE]);
+int route_from_text(const char *text, struct route *route);
+bool route_text_equal(const char *a, const char *b);
+void route_text_describe(const char *name, const char *text, char *buf, size_t len);
+int route_command(const struct route *route, const char *dev, char *buf, size_t len);
+
+int route_read(struct nl *nl, const struct prefix *to, struct route *route,
+	       struct err *e);
+int route_write(struct nl *nl, const struct prefix *to, const struct route *route,
+		struct err *e);
+
+#endif

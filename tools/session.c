@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the commands share: the kernel, the journals, facts -> plan -> changes.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "link.h"
+#include "plan.h"
+#include "sysctl.h"
+
+/*
+ * Asked of the kernel and not of the user id: root of a user namespace that
+ * owns its network namespace may, root in a container without it may not.
+ */
+int need_net_admin(struct err *e)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (!syscall(SYS_capget, &head, data) &&
+	    data[CAP_NET_ADMIN / 32].effective & 1U << CAP_NET_ADMIN % 32)
+		return 0;
+	return err_set(e, -EPERM, "this needs CAP_NET_ADMIN; run it as root, or with --dry-run to see what it would do");
+}
+
+int session_open(struct session *s, const struct args *a, struct err *e)
+{
+	int rc;
+
+	s->args = a;
+	s->journals.lock = -1;
+	snprintf(s->journals.dir, sizeof(s->journals.dir), "%s", journals_dir());
+	if (strlen(journals_dir()) >= sizeof(s->journals.dir))
+		return err_set(e, -ENAMETOOLONG, "CTCP_RUNDIR is longer than %zu bytes",
+			       sizeof(s->journals.dir) - 1);
+	rc = netns_key(s->netns);
+	if (rc)
+		return err_set(e, rc, "cannot tell this network namespace: %s", strerror(-rc));
+	return kernel_open(&s->kernel, e);
+}
+
+void session_close(struct session *s)
+{
+	kernel_close(&s->kernel);
+	journals_free(&s->journals);
+}
+
+/* Facts and plan; nothing is changed and no privilege needed. */
+int session_plan(struct session *s, const struct circuit *c, struct err *e)
+{
+	int rc;
+
+	rc = facts_read(&s->kernel.nl, c->dev, &s->facts, e);
+	if (!rc)
+		rc = plan_check_device(c, &s->facts, &s->notes, e);
+	if (!rc)
+		rc = plan_make(c, &s->facts, &s->plan, &s->notes, e);
+	return rc;
+}
+
+static int want_route(struct session *s, const struct circuit *c, struct err *e)
+{
+	struct route now;
+	int rc;
+
+	s->route.to = c->to;
+	s->route.ifindex = s->facts.ifindex;
+	s->route.fcwnd = s->plan.fcwnd;
+	memcpy(s->route.dev, c->dev, sizeof(s->route.dev));
+	s->route.via = c->via.family;
+	s->route.gateway = c->via;
+	rc = route_read(&s->kernel.nl, &c->to, &now, e);
+	if (rc || now.len)
+		return rc;
+	return route_next_hop(c, &s->facts, &s->route, e);
+}
+
+static void say_who_uses_it(struct session *s, const struct circuit *c)
+{
+	if (!c->to.family && !c->default_cc)
+		note(&s->notes, "no traffic uses " CC_NAME " yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
+}
+
+int session_changes(struct session *s, const struct circuit *c, struct err *e)
+{
+	int rc = 0;
+
+	memset(&s->route, 0, sizeof(s->route));
+	if (c->to.family)
+		rc = want_route(s, c, e);
+	if (rc)
+		return rc;
+	/* tcp_mem is the machine's, and only its own namespace shows it */
+	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL,
+		   sysctl_exists("net.ipv4.tcp_mem"), &s->wants);
+	say_who_uses_it(s, c);
+	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
+			    &s->changes, &s->notes, e);
+}

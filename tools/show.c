@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctcp-setup show: the circuits of this namespace, what their qdiscs did, and
+ * where the kernel is no longer as planned.
+ *
+ * Drift is what a second run would change: the plan is made again from the
+ * journal's circuit and held against the kernel.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "print.h"
+#include "qdisc.h"
+#include "units.h"
+
+/* net.ipv4.tcp_rmem "4096 131072 6291456": its third number alone differs */
+static bool only_max_differs(const char *a, const char *b)
+{
+	const char *ea = strrchr(a, ' '), *eb = strrchr(b, ' ');
+
+	return ea && eb && ea - a == eb - b && !strncmp(a, b, (size_t)(ea - a));
+}
+
+static void drift_line(const struct change *c, char *buf, size_t len)
+{
+	char from[256], to[256];
+
+	item_describe(c->kind, c->name, c->from, from, sizeof(from));
+	item_describe(c->kind, c->name, c->to, to, sizeof(to));
+	if (c->kind == ITEM_SYSCTL && only_max_differs(from, to))
+		snprintf(buf, len, "%s max is %s, plan wants %s", c->name,
+			 strrchr(from, ' ') + 1, strrchr(to, ' ') + 1);
+	else
+		snprintf(buf, len, "%s %s is %s, plan wants %s", item_kind_name(c->kind), c->name,
+			 from, to);
+}
+
+static void print_stats(const struct qdisc *q, const struct qdisc_stats *st)
+{
+	printf("  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64 " packets, %u dropped, %u over rate, backlog %u bytes %u packets\n",
+	       q->kind, st->bytes, st->packets, st->drops, st->overlimits, st->backlog,
+	       st->qlen);
+}
+
+static json_t *json_stats(const struct qdisc *q, const struct qdisc_stats *st)
+{
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", q->kind,
+			 "sent_bytes", (json_int_t)st->bytes,
+			 "sent_packets", (json_int_t)st->packets,
+			 "drops", (json_int_t)st->drops, "overlimits", (json_int_t)st->overlimits,
+			 "backlog_bytes", (json_int_t)st->backlog,
+			 "backlog_packets", (json_int_t)st->qlen);
+}
+
+static void show_text(struct session *s, const struct circuit *c, const struct err *trouble,
+		      const struct qdisc *q, const struct qdisc_stats *stats)
+{
+	char line[640], rate[32], rtt[32];
+	uint32_t i;
+
+	if (trouble->text[0]) {
+		printf("%s: circuit of %s and %s\n  drift    %s\n", c->dev,
+		       format_rate(rate, sizeof(rate), c->rate),
+		       format_time(rtt, sizeof(rtt), c->rtt_us), trouble->text);
+		return;
+	}
+	print_plan(stdout, c, &s->plan);
+	print_stats(q, stats);
+	for (i = 0; i < s->changes.n; i++) {
+		drift_line(&s->changes.list[i], line, sizeof(line));
+		printf("  drift    %s\n", line);
+	}
+}
+
+static json_t *show_json(struct session *s, const struct circuit *c, const struct err *trouble,
+			 const struct qdisc *q, const struct qdisc_stats *stats)
+{
+	json_t *root, *drift = json_array();
+	char line[640];
+	uint32_t i;
+
+	if (trouble->text[0]) {
+		root = json_pack("{s:s, s:I, s:I}", "dev", c->dev,
+				 "rate_bit_s", (json_int_t)(c->rate * 8),
+				 "rtt_us", (json_int_t)c->rtt_us);
+		json_array_append_new(drift, json_string(trouble->text));
+	} else {
+		root = json_plan(c, &s->plan);
+		json_object_set_new(root, "qdisc", json_stats(q, stats));
+	}
+	for (i = 0; !trouble->text[0] && i < s->changes.n; i++) {
+		drift_line(&s->changes.list[i], line, sizeof(line));
+		json_array_append_new(drift, json_string(line));
+	}
+	json_object_set_new(root, "drift", drift);
+	return root;
+}
+
+/* A device that is gone or a circuit that no longer fits is drift, not failure. */
+static void show_one(struct session *s, const struct journal *j, json_t *list)
+{
+	struct circuit c = j->circuit;
+	struct err trouble = { "" }, e;
+	struct qdisc_stats stats = { 0 };
+	struct qdisc q = { 0 };
+	int rc;
+
+	if (j->applying) {
+		err_set(&trouble, -EBUSY, "a run on it was cut short; ctcp-setup undo %s, or the same command again",
+			c.dev);
+	} else {
+		rc = session_plan(s, &c, &e);
+		if (!rc)
+			rc = qdisc_read(&s->kernel.nl, s->facts.ifindex, &q, &stats, &e);
+		if (!rc)
+			rc = session_changes(s, &c, &e);
+		if (rc)
+			trouble = e;
+	}
+	if (list)
+		json_array_append_new(list, show_json(s, &c, &trouble, &q, &stats));
+	else
+		show_text(s, &c, &trouble, &q, &stats);
+}
+
+static int run(struct session *s, struct err *e)
+{
+	json_t *list = s->args->json ? json_array() : NULL;
+	const char *dev = s->args->circuit.dev;
+	uint32_t i, shown = 0;
+	int rc;
+
+	rc = journals_read(&s->journals, e);
+	for (i = 0; i < s->journals.n && !rc; i++) {
+		struct journal *j = s->journals.list[i];
+
+		if (strcmp(j->netns, s->netns) || (dev[0] && strcmp(j->circuit.dev, dev)))
+			continue;
+		show_one(s, j, list);
+		shown++;
+	}
+	if (list && rc)
+		json_decref(list);
+	else if (list)
+		return print_json(stdout, list);
+	if (rc)
+		return rc;
+	if (!shown && dev[0])
+		return err_set(e, -ENOENT, "there is no circuit on %s; ctcp-setup show lists those there are",
+			       dev);
+	if (!shown)
+		printf("no circuit in this network namespace\n");
+	return 0;
+}
+
+int command_show(const struct args *a, struct err *e)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = session_open(s, a, e);
+	if (!rc)
+		rc = run(s, e);
+	session_close(s);
+	free(s);
+	return rc;
+}

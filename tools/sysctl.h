@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Values under /proc/sys, of the network namespace this process is in.
+ */
+#ifndef CTCP_SYSCTL_H
+#define CTCP_SYSCTL_H
+
+#include <stdbool.h>
+
+#include "err.h"
+#include "item.h"
+
+int sysctl_get(const char *name, char value[ITEM_VALUE], struct err *e);
+int sysctl_set(const char *name, const char *value, struct err *e);
+bool sysctl_exists(const char *name);
+bool sysctl_writable(const char *name);
+
+#endif

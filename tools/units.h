@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Numbers with units, as iproute2 writes them (tc(8), PARAMETERS), but exact
+ * and without its two traps: a bare number for a rate or a time is refused,
+ * and so is "mbps", which tc reads as megabytes per second.
+ */
+#ifndef CTCP_UNITS_H
+#define CTCP_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+#define RATE_MIN	1000ULL			/* bytes/s: 8 kbit/s */
+#define RATE_MAX	125000000000ULL		/* bytes/s: 1 tbit/s */
+#define RTT_MAX_US	10000000ULL		/* 10 s */
+#define MULTIPLE_MIN	10U			/* thousandths: 0.01 */
+#define MULTIPLE_MAX	10000U			/* thousandths: 10 */
+
+int parse_rate(const char *s, uint64_t *bytes_per_s, struct err *e);
+int parse_time(const char *s, uint64_t *us, struct err *e);
+int parse_size(const char *what, const char *s, uint64_t *bytes, struct err *e);
+int parse_multiple(const char *s, uint32_t *thousandths, struct err *e);
+int parse_count(const char *what, const char *s, uint32_t min, uint32_t max,
+		uint32_t *out, struct err *e);
+
+char *format_rate(char *buf, size_t len, uint64_t bytes_per_s);
+char *format_time(char *buf, size_t len, uint64_t us);
+
+#endif

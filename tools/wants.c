@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plan -> wants: which item carries which number, in the order in which they
+ * are set.  Room first, then the shaper, and the window last, so that nothing
+ * is ever sent that nothing holds.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "changes.h"
+#include "qdisc.h"
+
+#define TXQLEN_DEFAULT "1000"	/* DEFAULT_TX_QUEUE_LEN */
+
+static struct want *add_want(struct wants *w, enum item_kind kind, const char *name,
+			     enum rule rule)
+{
+	struct want *want = &w->list[w->n++];
+
+	memset(want, 0, sizeof(*want));
+	want->kind = kind;
+	want->rule = rule;
+	snprintf(want->name, sizeof(want->name), "%s", name);
+	return want;
+}
+
+static void want_text(struct wants *w, enum item_kind kind, const char *name,
+		      enum rule rule, const char *value)
+{
+	struct want *want = add_want(w, kind, name, rule);
+
+	snprintf(want->value, sizeof(want->value), "%s", value);
+}
+
+static void want_buffers(struct wants *w, const struct plan *p)
+{
+	static const char * const names[] = {
+		"net.core.rmem_max", "net.core.wmem_max",
+		"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+	};
+	struct want *want;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		want = add_want(w, ITEM_SYSCTL, names[i], RULE_AT_LEAST);
+		want->optional = i < 2;
+		snprintf(want->value, sizeof(want->value), "%s%u", i < 2 ? "" : "0 0 ",
+			 p->buffer);
+	}
+	want = add_want(w, ITEM_SYSCTL, "net.ipv4.tcp_mem", RULE_AT_LEAST);
+	want->optional = true;
+	snprintf(want->value, sizeof(want->value), "%" PRIu64 " %" PRIu64 " %" PRIu64,
+		 p->tcp_mem[0], p->tcp_mem[1], p->tcp_mem[2]);
+}
+
+/*
+ * On a device that has no queue by default a txqueuelen of 0 becomes 1000 as
+ * soon as it gets a qdisc (qdisc_create(): "Caught tx_queue_len zero misconfig")
+ * and would stay so; said beforehand, undo can put it back.
+ */
+static void want_shaper(struct wants *w, const struct circuit *c,
+			const struct facts *f, const struct plan *p)
+{
+	struct qdisc q = { .limit = (uint32_t)p->limit };
+	struct want *want;
+
+	if (c->shaper == SHAPER_NONE)
+		return;
+	want_text(w, ITEM_TXQLEN, f->dev, RULE_NOT_ZERO, TXQLEN_DEFAULT);
+	if (c->shaper == SHAPER_TBF) {
+		q.state = QDISC_TBF;
+		q.rate = c->rate;
+		q.burst = (uint32_t)p->burst;
+	} else {
+		q.state = f->tx_queues > 1 ? QDISC_MQ : QDISC_FQ;
+		q.queues = f->tx_queues;
+		q.maxrate = p->maxrate;
+		q.limit = p->packets;
+		q.flow_limit = p->flow_packets;
+	}
+	want = add_want(w, ITEM_QDISC, f->dev, RULE_EXACT);
+	qdisc_format(&q, want->value, sizeof(want->value));
+}
+
+/* @own_netns: the machine's own namespace, where the allowed list is kept. */
+static void want_window(struct wants *w, const struct circuit *c,
+			const struct plan *p, const struct route_want *route,
+			bool own_netns)
+{
+	char text[64];
+	struct want *want;
+
+	if (route) {
+		want = add_want(w, ITEM_ROUTE, format_prefix(text, sizeof(text), &c->to),
+				RULE_ROUTE);
+		want->route = route;
+	} else {
+		snprintf(text, sizeof(text), "%u", p->fcwnd);
+		want_text(w, ITEM_SYSCTL, FCWND_SYSCTL, RULE_EXACT, text);
+	}
+	if (!c->default_cc)
+		return;
+	/* the kernel allows a default to everyone, and would not take it back */
+	if (own_netns)
+		want_text(w, ITEM_SYSCTL, ALLOWED_CC, RULE_HAS_WORD, CC_NAME);
+	want_text(w, ITEM_SYSCTL, DEFAULT_CC, RULE_EXACT, CC_NAME);
+}
+
+void wants_make(const struct circuit *c, const struct facts *f,
+		const struct plan *p, const struct route_want *route, bool own_netns,
+		struct wants *w)
+{
+	static const char * const switches[] = {
+		"net.ipv4.tcp_window_scaling", "net.ipv4.tcp_sack",
+		/* only the maximum is raised, so the buffer must be let grow */
+		"net.ipv4.tcp_moderate_rcvbuf",
+		/* or ssthresh and RTT of an earlier connection come back */
+		"net.ipv4.tcp_no_metrics_save",
+	};
+	size_t i;
+
+	w->n = 0;
+	want_text(w, ITEM_MODULE, MODULE_NAME, RULE_EXACT, "loaded");
+	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
+	want_buffers(w, p);
+	want_shaper(w, c, f, p);
+	want_window(w, c, p, route, own_netns);
+}
+
+/* Up to three numbers, the larger of each. */
+static void at_least(const char *want, const char *base, char target[ITEM_VALUE])
+{
+	uint64_t a[3] = { 0 }, b[3] = { 0 };
+	int n = sscanf(want, "%" SCNu64 " %" SCNu64 " %" SCNu64, &a[0], &a[1], &a[2]);
+	int i, used = 0;
+
+	sscanf(base, "%" SCNu64 " %" SCNu64 " %" SCNu64, &b[0], &b[1], &b[2]);
+	for (i = 0; i < n; i++)
+		used += snprintf(target + used, ITEM_VALUE - (size_t)used, "%s%" PRIu64,
+				 i ? " " : "", a[i] > b[i] ? a[i] : b[i]);
+}
+
+static int route_target(const struct route_want *want, const char *base,
+			char target[ITEM_VALUE], struct err *e)
+{
+	struct route have, out;
+	int rc;
+
+	if (route_from_text(base, &have))
+		return err_set(e, -EBADMSG, "a route in the journal is not one");
+	rc = route_build(want, &have, &out, e);
+	if (!rc)
+		route_to_text(&out, target);
+	return rc;
+}
+
+/* What the item becomes if it was @base. */
+int want_target(const struct want *w, const char *base, char target[ITEM_VALUE],
+		struct err *e)
+{
+	switch (w->rule) {
+	case RULE_ROUTE:
+		return route_target(w->route, base, target, e);
+	case RULE_AT_LEAST:
+		at_least(w->value, base, target);
+		return 0;
+	case RULE_NOT_ZERO:
+		snprintf(target, ITEM_VALUE, "%s", strcmp(base, "0") ? base : w->value);
+		return 0;
+	case RULE_HAS_WORD:
+		if (has_word(base, w->value))
+			snprintf(target, ITEM_VALUE, "%s", base);
+		else
+			snprintf(target, ITEM_VALUE, "%.900s %.100s", base, w->value);
+		return 0;
+	case RULE_EXACT:
+		snprintf(target, ITEM_VALUE, "%s", w->value);
+		return 0;
+	}
+	return -EINVAL;
+}
