@@ -5,7 +5,7 @@
 #
 # The module with the suite's compiler against the headers of the kernel that
 # will be booted ($1), and against any others that are installed: those are
-# compiled only.  Then the tools.  A warning is a failure.  TAP on stdout, what
+# compiled only.  Then the tools, and what the tests need.  A warning is a failure.  TAP on stdout, what
 # the compilers said in /src/lab/build.log.
 
 set -u
@@ -68,9 +68,16 @@ build_tools()
 	point $? "ctcp-setup says its version"
 }
 
+build_helpers()
+{
+	quiet_make -C /src/selftests BIN=/src/build/bin
+	point $? "the tests' own programs build without a warning"
+}
+
 mkdir -p /src/lab
 echo "### FACT compiler $(gcc --version | sed -n '1s/.* /gcc-/p')"
 compile_for_others
 build_module
 build_tools
+build_helpers
 echo "1..$points"

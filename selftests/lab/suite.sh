@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# suite.sh [--refresh] [--list] NAME: one Debian suite, ready to build and boot
+# suite.sh [--refresh|--place] NAME, suite.sh --list: one Debian suite, ready to build and boot
 #
 # Prints a folder, kept between runs, that holds
 #
@@ -23,7 +23,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-cache=${TCP_CIRCUIT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tcp_circuit}
+. "$here/cache.sh"
 disk_size=3G		# sparse; a suite takes about 1 GB of it
 
 # name; sources ("main" and "sec" are the two mirrors); suite of the kernel;
@@ -36,7 +36,7 @@ newest main:trixie,sec:trixie-security,main:trixie-backports trixie-backports ne
 "
 
 packages="
-linux-image-cloud-amd64 linux-headers-cloud-amd64
+linux-image-cloud-amd64 linux-headers-cloud-amd64 initramfs-tools
 gcc libc6-dev make dkms kmod dwarves pkg-config
 libmnl-dev libnl-3-dev libnl-route-3-dev libkmod-dev libjansson-dev
 iproute2 iperf3 iputils-ping ethtool tcpdump procps busybox jq strace
@@ -166,6 +166,7 @@ take_kernel()
 {
 	local release
 
+	# shellcheck disable=SC2016 # dpkg-query's own variable
 	release=$(chroot "$1"/root dpkg-query -W -f '${Depends}' \
 		linux-image-cloud-amd64 | tr ',' '\n' |
 		sed -n 's/^ *linux-image-\([0-9][^ ]*\).*/\1/p')
@@ -198,10 +199,15 @@ make_suite()
 	trap - EXIT
 }
 
+list()
+{
+	awk 'NF { print $1 }' <<< "$suites"
+}
+
 # The folder of a suite: what defines it is this script and its name.
 place_of()
 {
-	echo "$cache/suite-$1-$(sha256sum < "$here/suite.sh" | cut -c 1-12)"
+	echo "$CACHE/suite-$1-$(cache_key "$1" "$here/suite.sh")"
 }
 
 main()
@@ -209,19 +215,18 @@ main()
 	local name refresh=no row place
 
 	case ${1-} in
-	--list)	awk 'NF { print $1 }' <<< "$suites"; return ;;
-	--hook)	shift; "$@"; return ;;
+	--list)		list; return ;;
+	--place)	place_of "$2"; return ;;
+	--hook)		shift; "$@"; return ;;
 	--refresh)	refresh=yes; shift ;;
 	esac
 	name=${1-}
 	row=$(awk -v name="$name" 'NF && $1 == name' <<< "$suites")
 	[ -n "$row" ] ||
-		die "\"$name\" is no suite: give one of" $("$0" --list)
+		die "\"$name\" is no suite: give one of" "$(list | xargs)"
 
-	mkdir -p "$cache"
 	place=$(place_of "$name")
-	exec 9> "$cache/suite-$name.lock"
-	flock 9
+	cache_lock "suite-$name"
 	if [ $refresh = yes ] || [ ! -d "$place" ]; then
 		[ "$(id -u)" = 0 ] || die "root is needed to make a suite"
 		# shellcheck disable=SC2086

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * circuit_sock: the two ends of a test's connection
+ *
+ *	circuit_sock serve [options] PORT
+ *	circuit_sock send  [options] ADDRESS PORT
+ *
+ * The sender looks at its own window (TCP_INFO, TCP_CIRCUIT_INFO) at every turn
+ * of its loop and prints one line of NAME=value when all it sent is
+ * acknowledged: cwnd_min and cwnd_max are the smallest and the largest window
+ * seen, so that a window that moved for one round trip does not stay unseen.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/tcp_circuit.h>
+
+#define CHUNK	(256 * 1024)
+
+struct options {
+	const char	*algorithm;	/* TCP_CONGESTION, NULL = leave */
+	const char	*later;		/* TCP_CONGESTION in mid-transfer */
+	long		early_window;	/* FCWND before connect() or listen() */
+	long		late_window;	/* FCWND after connect() */
+	long long	bytes;		/* to send, or to send back from a server */
+	int		idle_ms;	/* pause, then the same bytes once more */
+	int		hold_ms;	/* stay connected after the last ACK */
+	bool		quiet_start;	/* print "ready" and wait for a line */
+};
+
+struct seen {
+	uint32_t	cwnd_min, cwnd_max;
+	uint32_t	state_max;	/* highest tcpi_ca_state: 3 recovery, 4 loss */
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "circuit_sock: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void set_algorithm(int fd, const char *name)
+{
+	if (name && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
+			       strlen(name)))
+		die("TCP_CONGESTION");
+}
+
+static void set_window(int fd, long window)
+{
+	uint32_t fcwnd = window;
+
+	if (window >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND,
+				      &fcwnd, sizeof(fcwnd)))
+		die("TCP_CIRCUIT_FCWND");
+}
+
+static void look(int fd, struct seen *seen)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		die("TCP_INFO");
+	if (info.tcpi_snd_cwnd < seen->cwnd_min)
+		seen->cwnd_min = info.tcpi_snd_cwnd;
+	if (info.tcpi_snd_cwnd > seen->cwnd_max)
+		seen->cwnd_max = info.tcpi_snd_cwnd;
+	if (info.tcpi_ca_state > seen->state_max)
+		seen->state_max = info.tcpi_ca_state;
+}
+
+static void report(int fd, const struct seen *seen)
+{
+	struct tcp_circuit_info ci = { 0 };
+	struct tcp_info ti = { 0 };
+	socklen_t ci_len = sizeof(ci), ti_len = sizeof(ti);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &ti_len))
+		die("TCP_INFO");
+	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci, &ci_len))
+		ci_len = 0;
+	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u",
+	       ti.tcpi_snd_cwnd, seen->cwnd_min, seen->cwnd_max,
+	       seen->state_max, ti.tcpi_total_retrans, ti.tcpi_delivered_ce);
+	if (ci_len)
+		printf(" fcwnd=%u source=%u asked=%u fcwnd_max=%u restored=%u losses=%u recoveries=%u",
+		       ci.tci_fcwnd, ci.tci_source, ci.tci_asked,
+		       ci.tci_fcwnd_max, ci.tci_restored, ci.tci_losses,
+		       ci.tci_recoveries);
+	printf("\n");
+	fflush(stdout);
+}
+
+static int unacked(int fd)
+{
+	int bytes = 0;
+
+	if (ioctl(fd, SIOCOUTQ, &bytes))
+		die("SIOCOUTQ");
+	return bytes;
+}
+
+/* Send, looking at the window each millisecond and after each write. */
+static void send_all(int fd, long long bytes, const char *later,
+		     struct seen *seen)
+{
+	static char chunk[CHUNK];
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	long long left = bytes;
+
+	while (left > 0 || unacked(fd) > 0) {
+		size_t want = left < CHUNK ? left : CHUNK;
+		ssize_t done = want ? send(fd, chunk, want, MSG_DONTWAIT) : 0;
+
+		if (done < 0 && errno != EAGAIN && errno != EINTR)
+			die("send");
+		if (done > 0)
+			left -= done;
+		if (later && left < bytes / 2) {
+			set_algorithm(fd, later);
+			later = NULL;
+			seen->cwnd_min = ~0U;
+			seen->cwnd_max = 0;
+		}
+		look(fd, seen);
+		if (done <= 0)
+			poll(left > 0 ? &pfd : NULL, left > 0, 1);
+	}
+}
+
+static void transfer(int fd, const struct options *o)
+{
+	struct seen seen = { .cwnd_min = ~0U };
+
+	look(fd, &seen);
+	send_all(fd, o->bytes, o->later, &seen);
+	if (o->idle_ms) {
+		usleep(o->idle_ms * 1000);
+		look(fd, &seen);
+		send_all(fd, o->bytes, NULL, &seen);
+	}
+	report(fd, &seen);
+	if (o->hold_ms)
+		usleep(o->hold_ms * 1000);
+}
+
+static int connect_to(const char *address, int port, const struct options *o)
+{
+	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(port) };
+	struct sockaddr_in a4 = { .sin_family = AF_INET,
+				  .sin_port = htons(port) };
+	bool v6 = inet_pton(AF_INET6, address, &a6.sin6_addr) == 1;
+	int fd;
+
+	if (!v6 && inet_pton(AF_INET, address, &a4.sin_addr) != 1) {
+		errno = EINVAL;
+		die(address);
+	}
+	fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+	if (fd < 0)
+		die("socket");
+	set_algorithm(fd, o->algorithm);
+	set_window(fd, o->early_window);
+	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
+	       : connect(fd, (void *)&a4, sizeof(a4)))
+		die("connect");
+	set_window(fd, o->late_window);
+	return fd;
+}
+
+static int run_send(const char *address, int port, const struct options *o)
+{
+	int fd = connect_to(address, port, o);
+
+	if (o->quiet_start) {
+		printf("ready\n");
+		fflush(stdout);
+		if (getchar() == EOF)
+			return 1;
+	}
+	transfer(fd, o);
+	close(fd);
+	return 0;
+}
+
+static void drain(int fd)
+{
+	static char chunk[CHUNK];
+
+	while (recv(fd, chunk, sizeof(chunk), MSG_TRUNC) > 0)
+		;
+}
+
+/* Each connection has a process: it sends what it was told to, then drains. */
+static int run_serve(int port, const struct options *o)
+{
+	struct sockaddr_in6 any = { .sin6_family = AF_INET6,
+				    .sin6_port = htons(port) };
+	int one = 1, listener = socket(AF_INET6, SOCK_STREAM, 0);
+
+	signal(SIGCHLD, SIG_IGN);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	set_algorithm(listener, o->algorithm);
+	set_window(listener, o->early_window);
+	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 64))
+		die("listen");
+	for (;;) {
+		int fd = accept(listener, NULL, NULL);
+
+		if (fd < 0)
+			die("accept");
+		if (fork() == 0) {
+			close(listener);
+			if (o->bytes)
+				transfer(fd, o);
+			drain(fd);
+			_exit(0);
+		}
+		close(fd);
+	}
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: circuit_sock serve [-C ALG] [-w FCWND] [-n BYTES] PORT\n"
+		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-r] ADDRESS PORT\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .early_window = -1, .late_window = -1 };
+	const char *command;
+	int opt;
+
+	if (argc < 2)
+		return usage();
+	command = *++argv;
+	argc--;
+	while ((opt = getopt(argc, argv, "C:L:w:W:n:i:k:r")) != -1) {
+		switch (opt) {
+		case 'C': o.algorithm = optarg; break;
+		case 'L': o.later = optarg; break;
+		case 'w': o.early_window = atol(optarg); break;
+		case 'W': o.late_window = atol(optarg); break;
+		case 'n': o.bytes = atoll(optarg); break;
+		case 'i': o.idle_ms = atoi(optarg); break;
+		case 'k': o.hold_ms = atoi(optarg); break;
+		case 'r': o.quiet_start = true; break;
+		default: return usage();
+		}
+	}
+	argc -= optind;
+	argv += optind;
+	signal(SIGPIPE, SIG_IGN);
+	if (argc == 1 && !strcmp(command, "serve"))
+		return run_serve(atoi(argv[0]), &o);
+	if (argc == 2 && !strcmp(command, "send"))
+		return run_send(argv[0], atoi(argv[1]), &o);
+	return usage();
+}

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# The window stays what it is through loss, retransmission timeouts, idle time
+# and ECN marks.  The sender looks at its window at each turn of its loop, so
+# that one round trip with another value would be seen; and each point also
+# shows that what it is about did happen.
+
+. "$(dirname "$0")/lib.sh"
+need_commands ethtool circuit_sock
+need_module
+
+FCWND=200
+
+# held NAME OUTPUT: smallest and largest window seen were both fcwnd
+held()
+{
+	equal "$1: smallest window" $FCWND "$(field cwnd_min "$2")"
+	equal "$1: largest window" $FCWND "$(field cwnd_max "$2")"
+}
+
+send()
+{
+	in_src timeout 120 circuit_sock send -C circuit "$@" $DST4 $PORT
+}
+
+plain()
+{
+	delay 10
+	held "no loss" "$(send -n 4000000)"
+}
+
+loss()
+{
+	local out
+
+	delay 10 loss 2%
+	out=$(send -n 8000000)
+	held "2 % loss" "$out"
+	at_least "2 % loss: retransmissions" 20 "$(field retrans "$out")"
+	at_least "2 % loss: recoveries entered" 1 "$(field recoveries "$out")"
+}
+
+# The path is dead for a while in the middle of a transfer.
+timeouts()
+{
+	local out
+
+	delay 10
+	mkfifo "$TMP/go"
+	send -r -n 20000000 <"$TMP/go" >"$TMP/out" &
+	exec 8>"$TMP/go"
+	until_true 10 grep -q ready "$TMP/out"
+	delay 10 loss 100%
+	echo >&8
+	sleep 1.5
+	delay 10
+	exec 8>&-
+	wait $!
+	out=$(<"$TMP/out")
+	held "after timeouts" "$out"
+	at_least "timeouts entered" 2 "$(field losses "$out")"
+	at_least "windows restored" 1 "$(field restored "$out")"
+	equal "the sender saw state Loss" 4 "$(field state_max "$out")"
+}
+
+# tcp_slow_start_after_idle would halve the window for each RTO of silence.
+idle()
+{
+	delay 10
+	set_in src net.ipv4.tcp_slow_start_after_idle 1
+	held "after 3 s of silence" "$(send -n 2000000 -i 3000)"
+}
+
+marks()
+{
+	local out
+
+	set_in src net.ipv4.tcp_ecn 1
+	set_in dst net.ipv4.tcp_ecn 1
+	delay 10 loss 5% ecn
+	out=$(send -n 8000000)
+	held "5 % ECN marks" "$out"
+	at_least "5 % ECN marks: marks seen" 20 "$(field delivered_ce "$out")"
+	set_in src net.ipv4.tcp_ecn 0
+}
+
+# Packets that come late look lost: undo must not leave another window behind.
+reordering()
+{
+	delay 10 reorder 95% 50%
+	held "5 % reordered" "$(send -n 8000000)"
+}
+
+# A probe of the path's MTU takes one from the window until the next ACK, as it
+# leaves as one segment and holds two; a success would scale the window.
+mtu_probe()
+{
+	local out
+
+	delay 10
+	set_in src net.ipv4.tcp_mtu_probing 2
+	set_in src net.ipv4.tcp_base_mss 512
+	in_src ip route replace 10.77.2.0/24 via 10.77.1.254
+	out=$(send -n 8000000)
+	at_least "MTU probes: smallest window" $((FCWND - 1)) \
+		"$(field cwnd_min "$out")"
+	equal "MTU probes: largest window" $FCWND "$(field cwnd_max "$out")"
+	equal "MTU probes: window after them" $FCWND "$(field cwnd "$out")"
+	at_least "MTU probes succeeded" 1 \
+		"$(in_src nstat -asz TcpExtTCPMTUPSuccess |
+		   awk '/MTUPSuccess/ { print $2 }')"
+	set_in src net.ipv4.tcp_mtu_probing 0
+}
+
+network
+single_packets
+set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
+serve dst
+plain
+loss
+timeouts
+idle
+marks
+reordering
+mtu_probe
+finish

@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The first process of the emulated machine (qemu.sh).
+#
+# Its root is a Debian suite, writable and thrown away afterwards; /src is the
+# tree with all that was built.  The module and the tools go where a user would
+# have them, then each test of the tree runs that names qemu in its line
+# "# labs:".  The second serial port carries what qemu.sh reads:
+#
+#	### RUN name		then the test's TAP
+#	### EXIT name status seconds	124 when it took too long
+#	### DONE		the last line; without it the machine has failed
+#
+# The first one is the kernel's console, so that none of its messages ends up
+# in the middle of a line of TAP.
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root LANG=C.UTF-8 LAB=qemu
+
+limit=600	# s of the machine's time for one test
+
+# A complaint of the kernel is a failure whatever test it came with.  The bits
+# of its taint say it again: D oops, W warning, L lockup.
+complaints='WARNING:|BUG:|BUG |Oops|Call Trace|general protection|UBSAN|KASAN'
+complaints="$complaints|refcount_t|rcu: .*detected|possible (circular|recursive)"
+complaints="$complaints|inconsistent lock|lockup|blocked for more than"
+complaints="$complaints|waiting for .* to become free|page allocation failure"
+taints=$((1 << 7 | 1 << 9 | 1 << 14))
+
+mount_if_not()		# TYPE DIR
+{
+	mountpoint -q "$2" || { mkdir -p "$2" && mount -t "$1" "$1" "$2"; }
+}
+
+set_up()
+{
+	mount_if_not proc /proc
+	mount_if_not sysfs /sys
+	mount_if_not devtmpfs /dev
+	mount_if_not devpts /dev/pts
+	mount_if_not tmpfs /run
+	mount_if_not tmpfs /tmp
+	exec > /dev/ttyS1 2>&1 < /dev/null
+	stty -F /dev/ttyS1 raw -echo
+	hostname lab
+	ip link set lo up
+}
+
+# libkmod and modprobe must find it, ctcp-setup is called by its name.
+install()
+{
+	dir=/lib/modules/$(uname -r)
+	mkdir -p "$dir"/extra
+	cp /src/tcp_circuit.ko "$dir"/extra/
+	depmod
+	find /src/tools -maxdepth 1 -name 'ctcp-setup*' -type f -perm /111 \
+		-exec cp -t /usr/local/sbin {} +
+}
+
+started()		# NAME: in the kernel's log, too
+{
+	start=$(date +%s)
+	echo "### RUN $1"
+	echo "lab: $1" > /dev/kmsg
+}
+
+ended()			# NAME STATUS
+{
+	echo "### EXIT $1 $2 $(($(date +%s) - start))"
+}
+
+load()
+{
+	started modprobe
+	if modprobe tcp_circuit; then
+		echo "ok 1 - the module loads"
+		status=0
+	else
+		echo "not ok 1 - the module loads"
+		status=1
+	fi
+	echo "1..1"
+	ended modprobe $status
+}
+
+# A test leaves the machine's own namespace as it found it.
+traces()
+{
+	ip netns list
+	ip -br link show type veth
+}
+
+run_test()
+{
+	name=$(basename "$1" .sh)
+	started "$name"
+	before=$(traces)
+	timeout -k 10 "$limit" "$1"
+	status=$?
+	after=$(traces)
+	ended "$name" $status
+	if [ "$before" != "$after" ]; then
+		started "$name-traces"
+		echo "$after" | sed 's/^/# still there: /'
+		echo "not ok 1 - $name leaves no namespace or device behind"
+		echo "1..1"
+		ended "$name-traces" 1
+	fi
+}
+
+wanted()		# does its head name this lab, and the caller it?
+{
+	sed '/^#/!q' "$1" | grep -qE "^# labs:.*\<$LAB\>" || return 1
+	[ -s /src/lab/tests ] || return 0
+	grep -qxF "$(basename "$1" .sh)" /src/lab/tests
+}
+
+check_kernel()
+{
+	started kernel
+	status=0
+	if dmesg | grep -E "$complaints" > /tmp/complaints ||
+	   [ $(($(cat /proc/sys/kernel/tainted) & taints)) != 0 ]; then
+		status=1
+		dmesg | grep -E -B 5 -A 30 "$complaints" | head -n 300 |
+			sed 's/^/# /'
+		echo "# taint: $(cat /proc/sys/kernel/tainted)"
+		echo "not ok 1 - the kernel has nothing to complain of"
+	else
+		echo "ok 1 - the kernel has nothing to complain of"
+	fi
+	echo "1..1"
+	ended kernel $status
+}
+
+set_up
+install
+load
+cd /src/selftests || exit
+for test in /src/selftests/*.sh; do
+	[ -x "$test" ] && wanted "$test" && run_test "$test"
+done
+check_kernel
+echo "### DONE"
+sync
+busybox poweroff -f

@@ -1,0 +1,253 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# qemu.sh [--refresh] [SUITE...]: the tree on the kernels that people run
+#
+# For each Debian suite (suite.sh --list; bookworm and newest when none is
+# named): build the module and the tools inside it with its own compiler
+# (build.sh), take the dkms package through its life (dkms.sh), boot its kernel
+# in an emulated machine and run there all selftests that name this lab
+# (qemu-init.sh).  The tests to run can be narrowed by TESTS="name name".
+#
+# An emulated machine is slow and uneven: tests assert windows, counters and
+# order there, no throughput.
+#
+# What is printed: progress, each failure, a table, and as the last line
+# "check-kernels: N passed, N failed, N skipped".  Everything that was said is
+# in build/qemu-SUITE.log.  Exit: 0, 1 when anything failed, 4 without root.
+
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+limit=1500		# s of real time for one machine
+memory=2048		# MiB of one machine
+
+# The watchdogs allow for a machine that is not alone on its processors.
+kernel_line="root=LABEL=root rw init=/sbin/lab-init console=ttyS0 panic=-1 \
+oops=panic log_buf_len=8M watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+
+began=${LAB_BEGAN:-$(date +%s)}
+
+say()
+{
+	printf '[%4d s] %s\n' $(($(date +%s) - began)) "$*"
+}
+
+# What git knows and what it would not ignore: what is built elsewhere in the
+# tree must not be mistaken for this suite's.
+copy_tree()
+{
+	mkdir "$1"
+	if git -c safe.directory="$top" -C "$top" rev-parse 2> /dev/null; then
+		git -c safe.directory="$top" -C "$top" ls-files -z -co \
+			--exclude-standard
+	else
+		cd "$top" && find . -path ./build -prune -o -type f -print0
+	fi | tar -C "$top" --null -T - -cf - 2> /dev/null | tar -C "$1" -xf -
+}
+
+# Run a script inside the suite as one test: its TAP between the markers.
+inside()		# NAME COMMAND...
+{
+	local name=$1 start status
+
+	shift
+	start=$(date +%s)
+	echo "### RUN $name" >> "$work"/tap
+	"$here"/chroot.sh -w /var/lib/dkms -w /lib/modules -w /usr/src \
+		"$place"/root "$work"/src "$@" >> "$work"/tap 2>&1
+	status=$?
+	echo "### EXIT $name $status $(($(date +%s) - start))" >> "$work"/tap
+}
+
+# Each test that ends, as the machine tells of it.
+follow()
+{
+	local mark what name status seconds
+
+	while read -r mark what name status seconds; do
+		[ "$mark $what" = "### EXIT" ] || continue
+		case ${status%$'\r'} in
+		0)	say "$suite: $name ok (${seconds%$'\r'} s)" ;;
+		*)	say "$suite: $name FAILED (${seconds%$'\r'} s)" ;;
+		esac
+	done
+}
+
+boot()
+{
+	local machine
+
+	mke2fs -q -t ext4 -L src -O ^has_journal -d "$work"/src \
+		"$work"/src.img 256M > /dev/null
+	: > "$work"/serial
+	timeout -k 5 "$limit" qemu-system-x86_64 \
+		-accel tcg,thread=multi -cpu max -smp 2 -m "$memory" \
+		-display none -monitor none -no-reboot -nic none \
+		-serial file:"$work"/console -serial file:"$work"/serial \
+		-drive file="$place"/disk.img,format=raw,if=virtio,snapshot=on \
+		-drive file="$work"/src.img,format=raw,if=virtio \
+		-kernel "$place"/vmlinuz -initrd "$place"/initrd -append "$kernel_line" \
+		> "$work"/qemu.out 2>&1 < /dev/null &
+	machine=$!
+	# In the background, so that a signal is heeded at once.
+	# shellcheck disable=SC2064
+	trap "kill $machine; exit 1" TERM
+	tail -n +1 -f --pid=$machine "$work"/serial | follow &
+	wait
+	trap - TERM
+	cat "$work"/serial >> "$work"/tap
+}
+
+# One file with everything, in the order in which it happened.
+keep_log()
+{
+	local log=$top/build/qemu-$suite.log part
+
+	mkdir -p "$top"/build
+	: > "$log"
+	for part in tap src/lab/build.log qemu.out console; do
+		[ -s "$work/$part" ] || continue
+		printf '==== %s\n' "$part" >> "$log"
+		tr -d '\r' < "$work/$part" >> "$log"
+	done
+}
+
+# A suite from nothing to its results, $out/SUITE.
+run_suite()
+{
+	suite=$1 work=$out/work-$1
+	mkdir "$work"
+	: > "$work"/tap
+
+	if [ -n "$refresh" ] || [ ! -d "$("$here"/suite.sh --place "$suite")" ]; then
+		say "$suite: making its root file system, a minute or two"
+	fi
+	if place=$("$here"/suite.sh ${refresh:+"$refresh"} "$suite" 2> "$work"/qemu.out); then
+		release=$(cat "$place"/kernel)
+		echo "### FACT kernel $release" >> "$work"/tap
+		say "$suite: building for $release"
+		copy_tree "$work"/src
+		inside build /src/selftests/lab/build.sh "$release"
+		inside dkms /src/selftests/lab/dkms.sh "$release"
+		tr -s ' ' '\n' <<< "${TESTS-}" | grep . \
+			> "$work"/src/lab/tests
+		say "$suite: booting"
+		boot
+		say "$suite: done"
+	else
+		sed "s/^/$suite: /" "$work"/qemu.out
+	fi
+	tr -d '\r' < "$work"/tap | awk -f "$here"/tap.awk > "$out/$suite"
+	keep_log
+	rm -rf "$work"
+}
+
+# As many machines at a time as have a core and their memory.
+width()
+{
+	local cores memories
+
+	cores=$(nproc)
+	memories=$(awk -v m=$((memory * 3 / 2)) \
+		'/^MemAvailable/ { print int($2 / 1024 / m) }' /proc/meminfo)
+	echo $((cores < memories ? cores : memories > 0 ? memories : 1))
+}
+
+run_all()
+{
+	local suite
+
+	trap 'kill $(jobs -p) 2> /dev/null; exit 1' INT TERM
+	for suite; do
+		while [ "$(jobs -pr | wc -l)" -ge "$(width)" ]; do
+			wait -n
+		done
+		run_suite "$suite" &
+	done
+	wait
+}
+
+fact()		# SUITE NAME
+{
+	awk -F '\t' -v name="$2" '$1 == "FACT" && $2 == name { print $3 }' \
+		"$out/$1"
+}
+
+sum()		# SUITE TEST: passed/points of one test
+{
+	awk -F '\t' -v name="$2" '
+		$1 == "TEST" && $2 == name { p += $3; f += $4; n++ }
+		END { print n ? (f ? p "/" p + f " FAILED" : p " ok") : "-" }' \
+		"$out/$1"
+}
+
+# All that ran in the machine.
+sum_tests()
+{
+	awk -F '\t' '
+		$1 == "TEST" && $2 !~ /^(build|dkms|kernel)$/ {
+			p += $3; f += $4 }
+		END { print f ? p "/" p + f " FAILED" : p " ok" }' "$out/$1"
+}
+
+report()
+{
+	local suite row='%-19s %-26s %-11s %-13s %-13s %-15s %s\n'
+
+	echo
+	for suite; do
+		awk -F '\t' -v suite="$suite" '$1 == "FAIL" {
+			print suite ": " $2 ": " $3 }' "$out/$suite"
+	done
+	# shellcheck disable=SC2059
+	printf "$row" suite kernel compiler build dkms tests "kernel log"
+	for suite; do
+		# shellcheck disable=SC2059
+		printf "$row" "$suite" "$(fact "$suite" kernel)" \
+			"$(fact "$suite" compiler)" "$(sum "$suite" build)" \
+			"$(sum "$suite" dkms)" "$(sum_tests "$suite")" \
+			"$(sum "$suite" kernel)"
+	done
+	echo "everything that was said: build/qemu-SUITE.log"
+}
+
+need_root()
+{
+	[ "$(id -u)" = 0 ] && return
+	echo "Suites are made and entered with chroot: please run this as root."
+	echo "check-kernels: 0 passed, 0 failed, $# skipped"
+	exit 4
+}
+
+main()
+{
+	local suite status=0 passed failed
+
+	refresh=
+	[ "${1-}" = --refresh ] && { refresh=$1; shift; }
+	[ $# -gt 0 ] || set -- bookworm newest
+	for suite; do
+		"$here"/suite.sh --list | grep -qxF -- "$suite" || {
+			echo "qemu.sh: \"$suite\" is no suite: give one of" \
+				"$("$here"/suite.sh --list | xargs)" >&2
+			exit 2
+		}
+	done
+	need_root "$@"
+	"$here"/need.sh qemu-system-x86 mmdebstrap debian-archive-keyring \
+		e2fsprogs || exit 1
+
+	out=$(mktemp -d)
+	trap 'rm -rf "$out"' EXIT
+	run_all "$@"
+	report "$@"
+
+	read -r passed failed < <(cd "$out" && awk -F '\t' '$1 == "TOTAL" {
+		p += $2; f += $3 } END { print p + 0, f + 0 }' "$@")
+	echo "check-kernels: $passed passed, $failed failed, 0 skipped"
+	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+main "$@"

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# tap.awk: what the tests of one machine said, in one line for each
+#
+# Input: TAP between "### RUN name" and "### EXIT name status seconds", and at
+# the end "### DONE".  Output, separated by tabs:
+#
+#	FACT	name	value		as "### FACT name value" gave it
+#	TEST	name	passed	failed	seconds		one for each test
+#	FAIL	name	text		one for each failure, before its TEST
+#	TOTAL	passed	failed
+#
+# Only tests that have to run are started, so a skip is a failure.  So is a test
+# whose status, plan and points disagree: what did not run did not pass.
+
+function fail(text)
+{
+	failed++
+	print "FAIL", test, text
+}
+
+function begin(name)
+{
+	end_if_open()
+	test = name
+	passed = failed = points = 0
+	plan = -1
+}
+
+function finish(seconds)
+{
+	print "TEST", test, passed, failed, seconds
+	total_passed += passed
+	total_failed += failed
+	test = ""
+}
+
+function end_if_open()
+{
+	if (test == "")
+		return
+	fail("it never ended")
+	finish(0)
+}
+
+# What the exit status and the plan say beside the points.
+function judge(status)
+{
+	if (status == 124 || status == 137)
+		fail("it took too long")
+	else if (status == 4)
+		fail("it was skipped where it has to run")
+	else if (plan < 0)
+		fail("it gave no plan, exit status " status)
+	else if (plan != points)
+		fail("plan of " plan " points, " points " came")
+	else if (status != 0 && failed == 0)
+		fail("exit status " status)
+}
+
+function point(line)
+{
+	points++
+	if (line ~ /^not ok/)
+		fail(line)
+	else if (toupper(line) ~ /# *SKIP/)
+		fail(line " (it has to run here)")
+	else
+		passed++
+}
+
+BEGIN		{ OFS = "\t" }
+		{ sub(/\r$/, "") }
+
+/^### FACT /	{
+	name = $3
+	sub(/^### FACT [^ ]+ /, "")
+	print "FACT", name, $0
+	next
+}
+/^### RUN /	{ begin($3); next }
+/^### EXIT /	{ judge($4 + 0); finish($5 + 0); next }
+/^### DONE/	{ done = 1; next }
+test == ""	{ next }
+/^1\.\.[0-9]/	{ plan = substr($1, 4) + 0 }
+/^(not )?ok( |$)/	{ point($0) }
+/^Bail out!/	{ fail($0) }
+
+END {
+	end_if_open()
+	if (!done) {
+		begin("machine")
+		fail("it never reached its end")
+		finish(0)
+	}
+	print "TOTAL", total_passed + 0, total_failed + 0
+}

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# lib.sh: what every test here begins with.
+#
+# TAP on stdout; exit 0 when all points held, 1 when one did not, 4 when the test
+# cannot run here (with the reason).  Each test file says in its head, in a line
+# "# labs: ...", where it must run: uml (virtual time), qemu (emulated), root (a
+# developer's own machine).  There a skip counts as a failure.
+#
+# The network, in namespaces that a test makes and removes itself:
+#
+#	+-----------+            +-------------+            +-----------+
+#	|    src    |            |     rtr     |            |    dst    |
+#	|      eth1 +------------+ r1       r2 +------------+ eth1      |
+#	| 10.77.1.1 |            |  netem each |            | 10.77.2.1 |
+#	+-----------+            +-------------+            +-----------+
+#	fd77:1::1                                            fd77:2::1
+#
+# The shaper stands on src's eth1.  Delay, loss and marks are made by netem on
+# rtr's ports: r2 for what goes to dst, r1 for what comes back.
+
+set -u
+SELFTESTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP=$(cd "$SELFTESTS/.." && pwd)
+LAB=${LAB:-root}
+BIN=${CTCP_BIN:-$TOP/build/bin}
+PATH=$BIN:$PATH
+
+KSFT_SKIP=4
+TAP_COUNT=0
+TAP_FAILED=0
+TMP=$(mktemp -d)
+
+SRC=ctcp-$$-src
+RTR=ctcp-$$-rtr
+DST=ctcp-$$-dst
+SRC4=10.77.1.1
+DST4=10.77.2.1
+SRC6=fd77:1::1
+DST6=fd77:2::1
+
+# --- TAP -------------------------------------------------------------------
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	exit $KSFT_SKIP
+}
+
+pass()
+{
+	TAP_COUNT=$((TAP_COUNT + 1))
+	echo "ok $TAP_COUNT - $1"
+}
+
+# fail DESCRIPTION [LINE...]
+fail()
+{
+	TAP_COUNT=$((TAP_COUNT + 1))
+	TAP_FAILED=$((TAP_FAILED + 1))
+	echo "not ok $TAP_COUNT - $1"
+	shift
+	if [ $# -gt 0 ]; then printf '%s\n' "$@" | sed 's/^/# /'; fi
+}
+
+# equal DESCRIPTION EXPECTED GOT
+equal()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1: $3"
+	else
+		fail "$1" "expected: $2" "got:      $3"
+	fi
+}
+
+# within DESCRIPTION EXPECTED GOT TOLERANCE, integers
+within()
+{
+	if [ -n "$3" ] && [ "$3" -ge $(($2 - $4)) ] &&
+	   [ "$3" -le $(($2 + $4)) ]; then
+		pass "$1: $3 (expected $2 +- $4)"
+	else
+		fail "$1" "expected: $2 +- $4" "got:      $3"
+	fi
+}
+
+# at_least DESCRIPTION FLOOR GOT, integers
+at_least()
+{
+	if [ -n "$3" ] && [ "$3" -ge "$2" ]; then
+		pass "$1: $3 (at least $2)"
+	else
+		fail "$1" "expected: at least $2" "got:      $3"
+	fi
+}
+
+# matches DESCRIPTION PATTERN TEXT: extended regular expression
+matches()
+{
+	if grep -qE -- "$2" <<<"$3"; then
+		pass "$1"
+	else
+		fail "$1" "expected: /$2/" "got:      $3"
+	fi
+}
+
+# succeeds DESCRIPTION COMMAND...
+succeeds()
+{
+	local what=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		pass "$what"
+	else
+		fail "$what" "command: $*" "exit: $?" "$out"
+	fi
+}
+
+# refused DESCRIPTION COMMAND...: it must fail
+refused()
+{
+	local what=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		fail "$what" "expected a failure of: $*" "$out"
+	else
+		pass "$what"
+	fi
+}
+
+finish()
+{
+	echo "1..$TAP_COUNT"
+	[ $TAP_FAILED -eq 0 ] && [ $TAP_COUNT -gt 0 ]
+	exit
+}
+
+# --- do and undo -----------------------------------------------------------
+
+DEFERRED=()
+
+# defer COMMAND: run at the end, last first, however the test ends
+defer()
+{
+	DEFERRED=("$1" "${DEFERRED[@]}")
+}
+
+undo_all()
+{
+	local command
+
+	for command in "${DEFERRED[@]}"; do
+		eval "$command" >/dev/null 2>&1
+	done
+	rm -rf "$TMP"
+}
+trap undo_all EXIT
+trap 'exit 1' INT TERM
+
+# until_true SECONDS COMMAND...: poll, never merely sleep
+until_true()
+{
+	local limit=$(($1 * 10))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		limit=$((limit - 1))
+		[ $limit -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+# --- what a test needs -----------------------------------------------------
+
+need_root()
+{
+	[ "$(id -u)" = 0 ] || skip_all "needs root"
+	unshare -n true 2>/dev/null || skip_all "cannot make network namespaces"
+}
+
+need_commands()
+{
+	local command
+
+	for command in "$@"; do
+		command -v "$command" >/dev/null ||
+			skip_all "$command is not installed"
+	done
+}
+
+module_loaded()
+{
+	[ -d /sys/module/tcp_circuit ]
+}
+
+# Load the module, and take it away again unless it was there before.
+need_module()
+{
+	need_root
+	module_loaded && return
+	modprobe tcp_circuit 2>/dev/null ||
+		skip_all "tcp_circuit cannot be loaded into $(uname -r)"
+	defer "modprobe -r tcp_circuit"
+}
+
+# --- the network -----------------------------------------------------------
+
+in_src() { ip netns exec "$SRC" "$@"; }
+in_rtr() { ip netns exec "$RTR" "$@"; }
+in_dst() { ip netns exec "$DST" "$@"; }
+
+# background src|rtr|dst COMMAND...: its own pid, not a shell's, is in $!
+background()
+{
+	local ns
+
+	case $1 in
+	src) ns=$SRC ;;
+	rtr) ns=$RTR ;;
+	dst) ns=$DST ;;
+	esac
+	shift
+	ip netns exec "$ns" "$@" &
+}
+
+# sysctl in a namespace: set_in src|dst NAME VALUE
+set_in()
+{
+	"in_$1" sysctl -qw "$2=$3"
+}
+
+offloads_off()
+{
+	"in_$1" ethtool -K "$2" tso off gso off gro off >/dev/null
+}
+
+wire()
+{
+	ip link add "w$$" netns "$1" type veth peer name "v$$" netns "$3"
+	ip -n "$1" link set "w$$" name "$2"
+	ip -n "$3" link set "v$$" name "$4"
+	ip -n "$1" link set "$2" up
+	ip -n "$3" link set "$4" up
+}
+
+addresses()
+{
+	ip -n "$SRC" addr add $SRC4/24 dev eth1
+	ip -n "$RTR" addr add 10.77.1.254/24 dev r1
+	ip -n "$RTR" addr add 10.77.2.254/24 dev r2
+	ip -n "$DST" addr add $DST4/24 dev eth1
+	ip -n "$SRC" addr add $SRC6/64 dev eth1 nodad
+	ip -n "$RTR" addr add fd77:1::fe/64 dev r1 nodad
+	ip -n "$RTR" addr add fd77:2::fe/64 dev r2 nodad
+	ip -n "$DST" addr add $DST6/64 dev eth1 nodad
+}
+
+routes()
+{
+	ip -n "$SRC" route add 10.77.2.0/24 via 10.77.1.254
+	ip -n "$DST" route add 10.77.1.0/24 via 10.77.2.254
+	ip -n "$SRC" -6 route add fd77:2::/64 via fd77:1::fe
+	ip -n "$DST" -6 route add fd77:1::/64 via fd77:2::fe
+}
+
+# network [ONE_WAY_MS]: make it, with this delay each way (default none)
+network()
+{
+	local ns
+
+	for ns in "$SRC" "$RTR" "$DST"; do
+		ip netns add "$ns"
+		defer "ip netns del $ns"
+		ip -n "$ns" link set lo up
+		ip netns exec "$ns" sysctl -qw net.ipv4.ip_forward=1 \
+			net.ipv6.conf.all.forwarding=1 \
+			net.ipv4.tcp_no_metrics_save=1
+	done
+	wire "$SRC" eth1 "$RTR" r1
+	wire "$RTR" r2 "$DST" eth1
+	addresses
+	routes
+	[ $# -eq 0 ] || delay "$1"
+}
+
+# One packet is one packet: netem and the qdiscs take a GSO skb for a single one.
+single_packets()
+{
+	offloads_off src eth1
+	offloads_off rtr r1
+	offloads_off rtr r2
+	offloads_off dst eth1
+}
+
+# delay ONE_WAY_MS [NETEM WORDS for what goes to dst]
+delay()
+{
+	local ms=$1
+
+	shift
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 delay "${ms}ms" "$@"
+	in_rtr tc qdisc replace dev r1 root netem limit 1000000 delay "${ms}ms"
+}
+
+# --- traffic ---------------------------------------------------------------
+
+PORT=5001
+
+listening()
+{
+	"in_$1" ss -Hltn "sport = :$PORT" | grep -q LISTEN
+}
+
+# serve src|dst [OPTION...]: a sink on $PORT until the test ends
+serve()
+{
+	local where=$1
+
+	shift
+	background "$where" circuit_sock serve "$@" $PORT >"$TMP/serve.out" 2>&1
+	SERVER=$!
+	defer "kill $SERVER"
+	until_true 10 listening "$where" || fail "a server on port $PORT"
+}
+
+serve_end()
+{
+	kill "$SERVER" 2>/dev/null
+	wait "$SERVER" 2>/dev/null
+}
+
+# field NAME TEXT: the number behind NAME= in what circuit_sock printed
+field()
+{
+	sed -n "s/.*\\b$1=\\([0-9-]*\\).*/\\1/p" <<<"$2" | tail -n 1
+}
