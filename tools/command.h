@@ -21,7 +21,8 @@ struct session {
 	struct route_want route;
 	struct wants wants;
 	struct changes changes;
-	struct notes notes;
+	struct notes notes;	/* what the plan decided, what was skipped */
+	struct notes trouble;	/* what a recovery or a rollback met */
 };
 
 int session_open(struct session *s, const struct args *a, struct err *e);

@@ -329,7 +329,7 @@ int qdisc_write(struct nl *nl, int ifindex, const struct qdisc *q, struct err *e
 	int rc;
 
 	rc = qdisc_read(nl, ifindex, &now, NULL, e);
-	same = now.state != QDISC_DEFAULT && !strcmp(our_kind(now.state), our_kind(q->state));
+	same = our_kind(now.state)[0] && !strcmp(our_kind(now.state), our_kind(q->state));
 	if (!rc && now.state != QDISC_DEFAULT && !same)
 		rc = delete_root(nl, ifindex, e);
 	if (rc)

@@ -20,9 +20,9 @@ static int recover(struct session *s, struct err *e)
 
 	if (!j || !j->applying)
 		return 0;
-	note(&s->notes, "an earlier run on %s was cut short; what it had changed was taken back first",
+	note(&s->trouble, "an earlier run on %s was cut short; what it had changed was taken back first",
 	     j->circuit.dev);
-	rc = undo_circuit(&s->journals, j, &s->kernel.backend, false, &result, &s->notes, e);
+	rc = undo_circuit(&s->journals, j, &s->kernel.backend, false, &result, &s->trouble, e);
 	if (!rc && result.left)
 		rc = err_set(e, -EBUSY, "an earlier run on %s was cut short and cannot be taken back whole, see the notes; ctcp-setup undo --force %s does it anyway",
 			     j->circuit.dev, j->circuit.dev);
@@ -59,6 +59,7 @@ static int report_json(const struct session *s)
 	if (s->args->dry_run)
 		json_object_set_new(root, "commands", json_commands(s));
 	json_object_set_new(root, "notes", json_notes(&s->notes));
+	json_object_set_new(root, "trouble", json_notes(&s->trouble));
 	return print_json(stdout, root);
 }
 
@@ -72,6 +73,7 @@ static int report(const struct session *s)
 		print_plan(stdout, &s->args->circuit, &s->plan);
 		print_changes(stdout, &s->changes);
 	}
+	print_notes(stderr, &s->trouble);
 	if (!s->args->quiet)
 		print_notes(s->args->dry_run ? stderr : stdout, &s->notes);
 	return 0;
@@ -100,7 +102,7 @@ static int run(struct session *s, struct err *e)
 	if (!rc)
 		rc = session_changes(s, &a->circuit, e);
 	if (!rc && !a->dry_run && anything_to_do(s))
-		rc = apply_changes(&s->changes, &s->kernel.backend, &s->journals, &s->notes, e);
+		rc = apply_changes(&s->changes, &s->kernel.backend, &s->journals, &s->trouble, e);
 	return rc ? rc : report(s);
 }
 
@@ -123,7 +125,7 @@ int command_setup(const struct args *a, struct err *e)
 	if (!rc)
 		rc = run(s, e);
 	if (rc)
-		print_notes(stderr, &s->notes);
+		print_notes(stderr, &s->trouble);
 	session_close(s);
 	free(s);
 	return rc;

@@ -52,17 +52,14 @@ static enum outcome leave(struct job *job, const struct record *r, const char *n
 	return LEFT;
 }
 
-static int restore(struct job *job, const struct record *r, enum outcome *out)
+/* One that the kernel refuses does not keep the others from going back. */
+static void restore(struct job *job, const struct record *r, enum outcome *out)
 {
 	int rc = faulty_set(job->b, r->kind, r->name, r->before, job->e);
 
-	if (rc == 1) {
+	if (rc)
 		note(job->notes, "%s", job->e->text);
-		*out = GONE;
-		return 0;
-	}
-	*out = RESTORED;
-	return rc;
+	*out = rc == 1 ? GONE : rc ? LEFT : RESTORED;
 }
 
 static int undo_record(struct job *job, const struct record *r, enum outcome *out)
@@ -92,8 +89,9 @@ static int undo_record(struct job *job, const struct record *r, enum outcome *ou
 		return 0;
 	}
 	if (is_ours(r, now) || job->force)
-		return restore(job, r, out);
-	*out = leave(job, r, now);
+		restore(job, r, out);
+	else
+		*out = leave(job, r, now);
 	return 0;
 }
 
