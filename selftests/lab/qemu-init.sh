@@ -18,7 +18,7 @@
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 LAB=qemu
 
-limit=600	# s of the machine's time for one test
+limit=300	# s of the machine's time for one test
 
 # A complaint of the kernel is a failure whatever test it came with.  The bits
 # of its taint say it again: D oops, W warning, L lockup.
@@ -91,13 +91,23 @@ traces()
 	ip -br link show type veth
 }
 
+# What stands still, just before it is killed for that.
+show_if_slow()
+{
+	sleep $((limit - 5))
+	echo "# still running after $((limit - 5)) s:"
+	ps axo pid,ppid,stat,wchan:20,args | awk '!/\]$/ { print "# " $0 }'
+}
+
 run_test()
 {
 	name=$(basename "$1" .sh)
 	started "$name"
 	before=$(traces)
+	show_if_slow &
 	timeout -k 10 "$limit" "$1"
 	status=$?
+	kill $!
 	after=$(traces)
 	ended "$name" $status
 	if [ "$before" != "$after" ]; then

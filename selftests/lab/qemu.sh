@@ -125,6 +125,8 @@ run_suite()
 		say "$suite: making its root file system, a minute or two"
 	fi
 	if place=$("$here"/suite.sh ${refresh:+"$refresh"} "$suite" 2> "$work"/qemu.out); then
+		exec 8< "$place"
+		flock -s 8
 		release=$(cat "$place"/kernel)
 		echo "### FACT kernel $release" >> "$work"/tap
 		say "$suite: building for $release"

@@ -13,7 +13,8 @@
 # and whose content never changes: root/ is entered read-only (chroot.sh) and
 # disk.img is booted with its writes thrown away.  The folder's name carries a
 # hash of what defines it, so a change here makes a new one.  It is made beside
-# its place and renamed, under a lock: what is there is whole.
+# its place and renamed, under a lock: what is there is whole.  Who uses it holds
+# a shared lock on the folder.
 #
 # A suite once made is used as it is, also without a network; --refresh makes
 # it again with what the archive has today.  Nothing here names a mirror: the
@@ -194,9 +195,32 @@ make_suite()
 		-d "$tmp"/root "$tmp"/disk.img "$disk_size" > /dev/null
 	rm -rf "$tmp"/keys "$tmp"/sources.list
 
-	rm -rf "$place"
+	retire "$place"
 	mv "$tmp" "$place"
 	trap - EXIT
+}
+
+# A suite that is to go may be in use: qemu.sh holds a shared lock on it.
+retire()
+{
+	[ -d "$1" ] || return 0
+	exec 8< "$1"
+	flock 8
+	rm -rf "$1"
+	exec 8<&-
+}
+
+# What a killed run left, and what no run has asked for in the last weeks.
+prune()
+{
+	local old
+
+	rm -rf "$CACHE/suite-$1-"????????????.??????
+	find "$CACHE" -maxdepth 1 -name "suite-$1-????????????" -mtime +21 |
+		while read -r old; do
+			retire "$old"
+			rm -f "$old".log
+		done
 }
 
 list()
@@ -231,8 +255,10 @@ main()
 		[ "$(id -u)" = 0 ] || die "root is needed to make a suite"
 		# shellcheck disable=SC2086
 		set -- $row
+		prune "$name"
 		make_suite "$place" "$2" "$3" "$4"
 	fi
+	touch "$place"
 	echo "$place"
 }
 
