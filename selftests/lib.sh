@@ -212,7 +212,8 @@ in_src() { ip netns exec "$SRC" "$@"; }
 in_rtr() { ip netns exec "$RTR" "$@"; }
 in_dst() { ip netns exec "$DST" "$@"; }
 
-# background src|rtr|dst COMMAND...: its own pid, not a shell's, is in $!
+# background src|rtr|dst COMMAND...: its own pid, not a shell's, is in $!, and its
+# input is the caller's, which & alone would make /dev/null
 background()
 {
 	local ns
@@ -223,7 +224,7 @@ background()
 	dst) ns=$DST ;;
 	esac
 	shift
-	ip netns exec "$ns" "$@" &
+	ip netns exec "$ns" "$@" <&0 &
 }
 
 # sysctl in a namespace: set_in src|dst NAME VALUE

@@ -45,7 +45,7 @@ rm -f "$out/rc" "$out/dmesg"
 # machine's memory is a file on /dev/shm.
 env -u TMPDIR -u TMP -u TEMP timeout -k 5 "$limit" "$kernel/linux" mem="$mem" \
 	rootfstype=hostfs rootflags=/ ro init="$here/uml-init.sh" \
-	time-travel=inf-cpu con=null con0=null,fd:1 quiet panic=-1 \
+	time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
 	LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top" "$@" \
 	</dev/null 2>&1 | sed -u 's/\r$//'
 rc=${PIPESTATUS[0]}

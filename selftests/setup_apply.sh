@@ -1,0 +1,282 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# ctcp-setup does what it says: the kernel has the numbers that the sizing rules
+# give, read by tc, ip and sysctl and not by the tool itself; the lines of
+# --dry-run make the same of a second namespace; a second run changes nothing,
+# and other numbers are changed in place.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup tc jq
+need_module
+
+# 4 Gbit/s, 26 ms: 13 000 000 bytes; 1.3 times that in segments of 1514 is
+# 11163; queue 11163 x 1514; bucket 4 Gbit/s x 200 us; buffers 4 windows.
+CIRCUIT=(--rate 4gbit --rtt 26ms)
+FCWND=11163
+LIMIT=16900782
+BURST=100000
+BUFFER=67603128
+
+# The two numbers, and what the kernel has then
+numbers()
+{
+	host numbers
+	works "ctcp-setup ${CIRCUIT[*]} eth1" setup --quiet "${CIRCUIT[@]}" eth1
+	equal "window" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
+	matches "a tbf of its rate, bucket and room" \
+		"^qdisc tbf [0-9a-f]+:.* root .*rate 4Gbit burst ${BURST}b .*limit ${LIMIT}b" \
+		"$(root_qdisc)"
+	equal "one qdisc" 1 "$(in_host tc qdisc show dev eth1 | wc -l)"
+	equal "tcp_rmem" "4096 131072 $BUFFER" "$(value net.ipv4.tcp_rmem)"
+	equal "tcp_wmem" "4096 16384 $BUFFER" "$(value net.ipv4.tcp_wmem)"
+	equal "tcp_no_metrics_save" 1 "$(value net.ipv4.tcp_no_metrics_save)"
+	equal "the default algorithm stays" "$DEFAULT" \
+		"$(value net.ipv4.tcp_congestion_control)"
+	host_end
+}
+
+# tbf_of NAME PATTERN ARGUMENT...: on a fresh host
+tbf_of()
+{
+	local name=$1 pattern=$2
+
+	shift 2
+	host tbf
+	works "$name" setup --quiet "$@" eth1
+	matches "$name: tbf" "^qdisc tbf .*$pattern" "$(root_qdisc)"
+	host_end
+}
+
+# 100 Gbit/s is past 32 bits of bytes/s: a narrow attribute would show 31.3.  Its
+# bucket of 2500000 bytes may be one tick short, which tc shows as a microsecond.
+# At 10 Mbit/s x 20 ms, 32500 bytes, queue and bucket are one GSO packet of 46
+# segments: 69644 bytes, tc's 68Kb.
+other_rates()
+{
+	tbf_of "100 Gbit/s, 1 ms" \
+		'rate 100Gbit burst 2(500000|487500)b .*limit 16251276b' \
+		--rate 100gbit --rtt 1ms
+	tbf_of "10 Mbit/s, 20 ms" 'rate 10Mbit burst 68Kb .*limit 68Kb' \
+		--rate 10mbit --rtt 20ms
+	tbf_of "--burst and --limit" 'rate 1Gbit burst 80000b .*limit 300000b' \
+		--rate 1gbit --rtt 1ms --burst 80000 --limit 300000
+}
+
+# Two hosts differ in their hardware addresses, and in nothing else.
+applied()
+{
+	state | grep -v -e '^/' -e '^module' | sed 's/ether [0-9a-f:]*//'
+}
+
+# dry_run_of NAME ARGUMENT...: one host by ctcp-setup, its twin by the lines
+dry_run_of()
+{
+	local name=$1 lines before tool
+
+	shift
+	host tool numtxqueues "$QUEUES"
+	before=$(state)
+	run setup --dry-run "$@" eth1
+	lines=$OUT
+	equal "$name: --dry-run: exit status" 0 $RC
+	unchanged "$name: --dry-run changes nothing" "$before"
+	run setup --quiet "$@" eth1
+	equal "$name: exit status" 0 $RC
+	tool=$(applied)
+	host_end
+	host hand numtxqueues "$QUEUES"
+	run in_host sh -e -c "$lines"
+	equal "$name: the lines run as they stand" "0 " "$RC $ERR"
+	same "$name: the lines make what ctcp-setup makes" "$tool" "$(applied)"
+	host_end
+}
+
+dry_runs()
+{
+	QUEUES=1
+	dry_run_of "tbf" "${CIRCUIT[@]}"
+	dry_run_of "odd numbers" --rate 622.08mbit --rtt 540.5ms --multiple 1.15
+	dry_run_of "100 Gbit/s" --rate 100gbit --rtt 8ms --mss 1200
+	dry_run_of "slow" --rate 64kbit --rtt 100us
+	dry_run_of "fq" "${CIRCUIT[@]}" --shaper fq --streams 3
+	dry_run_of "none" "${CIRCUIT[@]}" --shaper none
+	dry_run_of "a route" "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254
+	dry_run_of "an IPv6 route" "${CIRCUIT[@]}" --to fd79::/32 --via fd78::fe
+	dry_run_of "a route of the kernel's" "${CIRCUIT[@]}" --to 10.78.0.0/24
+	QUEUES=4
+	dry_run_of "fq on four queues" "${CIRCUIT[@]}" --shaper fq --streams 8
+}
+
+twice()
+{
+	local before sent
+
+	host twice
+	setup --quiet "${CIRCUIT[@]}" eth1
+	datagrams 20
+	before=$(state)
+	sent=$(sent_packets)
+	at_least "packets before the second run" 20 "$sent"
+	works "a second run" setup "${CIRCUIT[@]}" eth1
+	matches "a second run says that nothing changes" 'nothing to change' "$OUT"
+	unchanged "a second run changes nothing" "$before"
+	at_least "a second run keeps the qdisc's counters" "$sent" \
+		"$(sent_packets)"
+	run setup --dry-run "${CIRCUIT[@]}" eth1
+	matches "--dry-run on top of it has nothing to do" '^# nothing to change' \
+		"$OUT"
+	host_end
+}
+
+# 64 kbit/s empties a queue of 200 packets in 36 s; 10000 bytes/s x 1 s x 1.3 is
+# 9 segments.
+in_place()
+{
+	local sent queued handle
+
+	host in-place
+	setup --quiet --rate 64kbit --rtt 1s --limit 1mb eth1
+	datagrams 250
+	sent=$(sent_packets)
+	queued=$(backlog)
+	handle=$(root_qdisc | cut -d ' ' -f 1-3)
+	at_least "packets in the queue" 150 "$queued"
+	works "other numbers" setup --rate 80kbit --rtt 1s --limit 2mb eth1
+	matches "other numbers are there" 'rate 80Kbit .*limit 2Mb' "$(root_qdisc)"
+	equal "other numbers: same qdisc" "$handle" \
+		"$(root_qdisc | cut -d ' ' -f 1-3)"
+	at_least "other numbers: counters kept" "$sent" "$(sent_packets)"
+	within "other numbers: queue kept" "$queued" "$(backlog)" 20
+	equal "other numbers: window" 9 "$(value net.ipv4.tcp_circuit_fcwnd)"
+	works "another shaper" setup --quiet --rate 80kbit --rtt 1s --shaper fq eth1
+	matches "another shaper is there" '^qdisc fq .* maxrate 80Kbit' \
+		"$(root_qdisc)"
+	works "no shaper" setup --quiet --rate 80kbit --rtt 1s --shaper none eth1
+	matches "no shaper: the device's own" '^qdisc noqueue' "$(root_qdisc)"
+	host_end
+}
+
+# json_is NAME EXPECTED FILTER: of what ctcp-setup printed, in $OUT
+json_is()
+{
+	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
+}
+
+json()
+{
+	local buffer
+
+	host json
+	works "--json" setup --json "${CIRCUIT[@]}" eth1
+	buffer=$(value net.ipv4.tcp_rmem)
+	json_is "rate" 4000000000 .rate_bit_s
+	json_is "round trip" 26000 .rtt_us
+	json_is "window" "$(value net.ipv4.tcp_circuit_fcwnd)" .fcwnd_segments
+	json_is "buffer" "${buffer##* }" .buffer_bytes
+	json_is "queue" "$(root_qdisc | sed 's/.*limit \([0-9]*\)b.*/\1/')" \
+		.limit_bytes
+	json_is "bucket" "$(root_qdisc | sed 's/.*burst \([0-9]*\)b.*/\1/')" \
+		.burst_bytes
+	json_is "applied" true .applied
+	json_is "changes, a qdisc" 1 \
+		'[.changes[] | select(.kind == "qdisc")] | length'
+	works "--json --dry-run" setup --json --dry-run --rate 5gbit --rtt 26ms eth1
+	json_is "not applied" false .applied
+	json_is "commands" 1 '[.commands[] | select(startswith("tc qdisc"))] | length'
+	host_end
+}
+
+show()
+{
+	host show
+	works "show without a circuit" setup show
+	complains "show of a device without a circuit" 1 'eth1' setup show eth1
+	setup --quiet "${CIRCUIT[@]}" eth1
+	datagrams 5
+	works "show" setup show
+	matches "show: rate and round trip" '^eth1: .*4gbit.*26ms' "$OUT"
+	matches "show: window" "$FCWND segments" "$OUT"
+	equal "show: no drift" "" "$(grep drift <<<"$OUT")"
+	works "show --json" setup show --json eth1
+	json_is "of show: one circuit" 1 length
+	at_least "show --json: packets sent" 5 "$(jq '.[0].qdisc.sent_packets' <<<"$OUT")"
+	json_is "of show: no drift" 0 '.[0].drift | length'
+	in_host sysctl -qw net.ipv4.tcp_circuit_fcwnd=77
+	in_host tc qdisc del dev eth1 root
+	works "show after somebody's changes" setup show
+	matches "show: the window has drifted" 'drift .*fcwnd is 77.* 11163' "$OUT"
+	matches "show: the shaper has drifted" 'drift .*qdisc eth1 is default' "$OUT"
+	works "a run on top of that" setup --quiet "${CIRCUIT[@]}" eth1
+	equal "the window is there again" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
+	matches "the shaper is there again" "limit ${LIMIT}b" "$(root_qdisc)"
+	host_end
+}
+
+# 11163 in all is 2791 (2790.75) for each of four, 1 Gbit/s each.
+streams()
+{
+	host streams
+	works "--streams 4" setup --quiet "${CIRCUIT[@]}" --streams 4 eth1
+	equal "--streams 4: window of each" 2791 \
+		"$(value net.ipv4.tcp_circuit_fcwnd)"
+	matches "--streams 4: queue of all" "limit ${LIMIT}b" "$(root_qdisc)"
+	equal "--streams 4: buffers of each" "4096 131072 16902296" \
+		"$(value net.ipv4.tcp_rmem)"
+	host_end
+}
+
+fq_is()
+{
+	matches "$1: fq" \
+		'^qdisc fq [0-9a-f]+:.* limit 11163p flow_limit 2791p.* maxrate 1Gbit' "$2"
+}
+
+fair_queues()
+{
+	local queues i
+
+	host fq
+	works "--shaper fq" setup --quiet "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
+	fq_is "--shaper fq" "$(in_host tc qdisc show dev eth1)"
+	host_end
+	host fq numtxqueues 4 numrxqueues 4
+	works "fq on four queues" \
+		setup --quiet "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
+	queues=$(in_host tc qdisc show dev eth1)
+	matches "fq on four queues: mq at the root" '^qdisc mq [^0][^ ]*: root' "$queues"
+	for i in 1 2 3 4; do
+		fq_is "queue $i" "$(grep " parent [0-9a-f]*:$i " <<<"$queues")"
+	done
+	works "fq on four queues, again" \
+		setup "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
+	matches "fq on four queues, again: nothing to do" 'nothing to change' "$OUT"
+	host_end
+}
+
+no_shaper()
+{
+	local before
+
+	host none
+	before=$(in_host tc qdisc show)
+	works "--shaper none" setup --quiet "${CIRCUIT[@]}" --shaper none eth1
+	equal "--shaper none: window" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
+	same "--shaper none: no qdisc" "$before" "$(in_host tc qdisc show)"
+	host_end
+}
+
+DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
+numbers
+other_rates
+dry_runs
+twice
+in_place
+json
+show
+streams
+fair_queues
+no_shaper
+finish

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# setup_lib.sh: what the tests of ctcp-setup (setup_*.sh) share; read it after
+# lib.sh.
+#
+# Most need no traffic but a namespace that can be thrown away.  host() makes
+# one with a veth whose other end is in it, too:
+#
+#	+---------------------- $HOST ----------------------+
+#	|  eth1 10.78.0.1/24, fd78::1/64 ------------ far1  |
+#	+---------------------------------------------------+
+#
+# Two such namespaces are alike to the device's index, so that what the kernel
+# says about them can be compared as it stands.
+#
+# Journals go below $TMP: a circuit that this machine has is not in their way.
+
+export CTCP_RUNDIR=$TMP/run
+HOST=
+
+# --- namespaces --------------------------------------------------------------
+
+in_host() { ip netns exec "$HOST" "$@"; }
+
+# host NAME [WORDS for ip link add]: make it, and let in_host be it
+host()
+{
+	HOST=ctcp-$$-$1
+	shift
+	ip netns add "$HOST"
+	defer "ip netns del $HOST"
+	ip -n "$HOST" link set lo up
+	ip -n "$HOST" link add eth1 "$@" type veth peer name far1 "$@"
+	ip -n "$HOST" addr add 10.78.0.1/24 dev eth1
+	ip -n "$HOST" addr add fd78::1/64 dev eth1 nodad
+	ip -n "$HOST" link set eth1 addrgenmode none up
+	ip -n "$HOST" link set far1 addrgenmode none up
+	in_host sysctl -qw net.ipv4.tcp_no_metrics_save=0
+}
+
+# The one made last, where its state does not matter any more.
+host_end()
+{
+	ip netns del "$HOST"
+}
+
+# another_device NAME: like eth1, with the other end beside it
+another_device()
+{
+	ip -n "$HOST" link add "$1" type veth peer name "far-$1"
+	ip -n "$HOST" link set "$1" addrgenmode none up
+	ip -n "$HOST" link set "far-$1" addrgenmode none up
+}
+
+# --- the module --------------------------------------------------------------
+
+module_count()
+{
+	cat /sys/module/tcp_circuit/refcnt
+}
+
+# Begin without the module, and end as it was found.  One that is in use, on
+# a developer's own machine, cannot be taken away: then say so and fail.
+without_module()
+{
+	module_loaded || return 0
+	modprobe -r tcp_circuit || return 1
+	defer "modprobe tcp_circuit"
+}
+
+# --- state -------------------------------------------------------------------
+
+# Everything that ctcp-setup may touch, in the namespace $HOST, as text.  Of the
+# modules ours alone: a qdisc's own comes with the first of its kind and stays.
+state()
+{
+	echo "module: $(cd /sys/module && echo tcp_circuit*)"
+	in_host sh -c '
+		tc -r qdisc show
+		ip -d -o link show
+		ip -d -4 route show table all
+		ip -d -6 route show table all
+		cd /proc/sys/net && grep -s . ipv4/tcp_* core/*mem*'
+	find "$CTCP_RUNDIR" -type f ! -name lock 2>/dev/null
+}
+
+# same DESCRIPTION BEFORE AFTER: two texts of many lines; the difference if not
+same()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		fail "$1" "expected (<) and got (>):" \
+			"$(diff <(echo "$2") <(echo "$3"))"
+	fi
+}
+
+# unchanged DESCRIPTION BEFORE: state() is what it was
+unchanged()
+{
+	same "$1" "$2" "$(state)"
+}
+
+# --- the command -------------------------------------------------------------
+
+setup()
+{
+	in_host ctcp-setup "$@"
+}
+
+# run COMMAND...: its output in $OUT and $ERR, its exit status in $RC
+run()
+{
+	"$@" >"$TMP/out" 2>"$TMP/err"
+	RC=$?
+	OUT=$(<"$TMP/out")
+	ERR=$(<"$TMP/err")
+}
+
+# works DESCRIPTION COMMAND...: exit 0, and nothing on stderr
+works()
+{
+	local what=$1
+
+	shift
+	run "$@"
+	if [ $RC = 0 ] && [ -z "$ERR" ]; then
+		pass "$what"
+	else
+		fail "$what" "command: $*" "expected: exit 0, no message" \
+			"got:      exit $RC" "$OUT" "$ERR"
+	fi
+}
+
+# complains DESCRIPTION EXIT PATTERN COMMAND...: this exit status, one line on
+# stderr that the pattern matches, nothing on stdout, and nothing changed
+complains()
+{
+	local what=$1 rc=$2 pattern=$3 before
+
+	shift 3
+	before=$(state)
+	run "$@"
+	if [ $RC = "$rc" ] && [ -z "$OUT" ] && [ "$(wc -l <"$TMP/err")" = 1 ] &&
+	   grep -qE -- "^ctcp-setup: .*$pattern" "$TMP/err"; then
+		pass "$what"
+	else
+		fail "$what" "command: $*" \
+			"expected: exit $rc, one line on stderr, /$pattern/" \
+			"got:      exit $RC" "stdout: $OUT" "stderr: $ERR"
+	fi
+	unchanged "$what: nothing changed" "$before"
+}
+
+# value NAME: a sysctl's, blanks made single
+value()
+{
+	in_host sysctl -n "$1" | tr -s ' \t' ' '
+}
+
+# root_qdisc [DEV]: as tc shows it, exactly and without what it has counted
+root_qdisc()
+{
+	in_host tc -r qdisc show dev "${1:-eth1}" | grep ' root ' |
+		sed 's/ *$//'
+}
+
+# sent_packets [DEV]: by the root qdisc since it is there
+sent_packets()
+{
+	in_host tc -s qdisc show dev "${1:-eth1}" |
+		sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p' | head -n 1
+}
+
+# backlog [DEV]: packets in the root qdisc
+backlog()
+{
+	in_host tc -s qdisc show dev "${1:-eth1}" |
+		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1
+}
+
+# datagrams N: full ones out of eth1, to nobody; no process for each, and a new
+# socket before the buffer of one is full
+datagrams()
+{
+	ip -n "$HOST" neigh replace 10.78.0.9 lladdr 02:00:00:00:00:09 dev eth1
+	in_host bash -c "for ((i = 0; i < $1; i++)); do
+			((i % 50)) || exec 3>/dev/udp/10.78.0.9/9
+			printf %01400d 0 >&3
+		done"
+}

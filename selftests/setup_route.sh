@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# --to PREFIX: a route carries window and algorithm, so that what goes there uses
+# circuit with no application changed, and nothing else does.  What the route
+# had stays, undo gives it back to the letter, and takes away one that was not
+# there.  Only one path can be a circuit: other routes are refused.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup tc circuit_sock
+need_module
+
+# 4 Gbit/s, 26 ms in segments of 1514; IPv6's are of the same size on the wire.
+CIRCUIT=(--rate 4gbit --rtt 26ms)
+FCWND=11163
+
+# --- connections -----------------------------------------------------------
+
+in_setup_src() { in_src ctcp-setup "$@"; }
+
+# algorithm ADDRESS: of the connection to it that is open
+algorithm()
+{
+	in_src ss -Htin dst "$1" | grep -oE '\<(circuit|cubic)\>' | head -n 1
+}
+
+# connection ADDRESS: send, stay for a second; $SENT what it was, $ALGORITHM by ss
+connection()
+{
+	in_src timeout 60 circuit_sock send -n 100000 -k 1000 "$1" $PORT \
+		>"$TMP/sent" &
+	until_true 10 grep -q cwnd= "$TMP/sent"
+	ALGORITHM=$(algorithm "$1")
+	wait $!
+	SENT=$(<"$TMP/sent")
+}
+
+# carried NAME ADDRESS: by circuit, with the route's window
+carried()
+{
+	connection "$2"
+	equal "$1: algorithm" circuit "$ALGORITHM"
+	equal "$1: window" $FCWND "$(field fcwnd "$SENT")"
+	equal "$1: the window is the route's" 2 "$(field source "$SENT")"
+}
+
+left_alone()
+{
+	connection "$2"
+	equal "$1: algorithm" cubic "$ALGORITHM"
+	equal "$1: no window of circuit" "" "$(field fcwnd "$SENT")"
+}
+
+# dst has two addresses of each family; the circuit is to the first.
+connections()
+{
+	network
+	set_in src net.ipv4.tcp_congestion_control cubic
+	ip -n "$DST" addr add 10.77.3.1/32 dev lo
+	ip -n "$DST" addr add fd77:3::1/128 dev lo
+	for via in "$SRC 10.77.1.254 fd77:1::fe" "$RTR $DST4 $DST6"; do
+		# shellcheck disable=SC2086 # three words
+		set -- $via
+		ip -n "$1" route add 10.77.3.0/24 via "$2"
+		ip -n "$1" -6 route add fd77:3::/64 via "$3"
+	done
+	serve dst
+	left_alone "IPv4 before" $DST4
+	succeeds "--to 10.77.2.0/24" \
+		in_setup_src --quiet "${CIRCUIT[@]}" --to 10.77.2.0/24 eth1
+	carried "IPv4" $DST4
+	left_alone "IPv4 elsewhere" 10.77.3.1
+	left_alone "IPv6 beside it" $DST6
+	equal "the namespace's own window stays" 0 \
+		"$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)"
+	succeeds "--to fd77:2::/64 instead" \
+		in_setup_src --quiet "${CIRCUIT[@]}" --to fd77:2::/64 eth1
+	carried "IPv6" $DST6
+	left_alone "IPv6 elsewhere" fd77:3::1
+	left_alone "IPv4, given back" $DST4
+	succeeds "undo" in_setup_src undo eth1
+	left_alone "IPv6 after undo" $DST6
+}
+
+# --- routes ----------------------------------------------------------------
+
+# the_route PREFIX: every route with this prefix, in all detail
+the_route()
+{
+	case $1 in
+	*:*)	in_host ip -d -6 route show exact "$1" ;;
+	*)	in_host ip -d -4 route show exact "$1" ;;
+	esac
+}
+
+# without_ours TEXT: the route without what ctcp-setup puts on it, to compare
+without_ours()
+{
+	sed -e "s/ initcwnd [0-9]*//" -e "s/ congctl [a-z]*//" -e 's/ *$//' <<<"$1"
+}
+
+# there_and_back NAME PREFIX [ROUTE...]: with that route there before, or none
+there_and_back()
+{
+	local name=$1 to=$2 before route during words=()
+
+	shift 2
+	case $to in *:*) words=(-6) ;; esac
+	host route
+	for route in "$@"; do
+		# shellcheck disable=SC2086 # its words
+		in_host ip "${words[@]}" route add $route
+	done
+	route=$(the_route "$to")
+	before=$(state)
+	works "$name" setup --quiet "${CIRCUIT[@]}" --to "$to" eth1
+	during=$(the_route "$to")
+	matches "$name: window" "initcwnd $FCWND( |$)" "$during"
+	matches "$name: algorithm" "congctl circuit( |$)" "$during"
+	[ -z "$route" ] ||
+		equal "$name: all else as it was" "$(without_ours "$route")" \
+			"$(without_ours "$during")"
+	works "$name: undo" setup undo --quiet eth1
+	unchanged "$name: as before" "$before"
+	host_end
+}
+
+existing()
+{
+	there_and_back "a route through a gateway" 10.79.0.0/16 \
+		"10.79.0.0/16 via 10.78.0.254"
+	there_and_back "a route with metrics" 10.79.0.0/16 \
+		"10.79.0.0/16 via 10.78.0.254 proto static src 10.78.0.1 metric 7 mtu 1400 advmss 1200 initrwnd 40 quickack 1 window 60000 rto_min 40ms"
+	there_and_back "a locked MTU, on link" 10.79.1.0/24 \
+		"10.79.1.0/24 via 10.80.0.1 dev eth1 onlink mtu lock 1300"
+	there_and_back "window and algorithm of somebody's" 10.79.0.0/16 \
+		"10.79.0.0/16 via 10.78.0.254 initcwnd 20 congctl reno"
+	there_and_back "the kernel's own route" 10.78.0.0/24
+	there_and_back "a host's route" 10.78.0.9/32 "10.78.0.9 dev eth1 scope link"
+	there_and_back "the default route" 0.0.0.0/0 \
+		"default via 10.78.0.254 proto 186"
+	there_and_back "an IPv6 route with metrics" fd79::/32 \
+		"fd79::/32 via fd78::fe proto static metric 512 mtu 1400 hoplimit 9 pref high"
+	there_and_back "IPv6, the kernel's own route" fd78::/64
+	there_and_back "the IPv6 default route" ::/0 "default via fd78::fe dev eth1"
+}
+
+absent()
+{
+	there_and_back "no route, a gateway as for the rest" 10.79.1.0/24 \
+		"10.79.0.0/16 via 10.78.0.254"
+	there_and_back "no route, on the link" 10.78.0.128/25
+	there_and_back "no IPv6 route" fd79:1::/64 "fd79::/32 via fd78::fe"
+}
+
+# Two routes with one prefix: the one that is used is the one with less metric.
+beside()
+{
+	local other
+
+	host beside
+	in_host ip route add 10.79.0.0/16 via 10.78.0.254 metric 300
+	in_host ip route add 10.79.0.0/16 via 10.78.0.253 metric 100
+	in_host ip route add 10.79.0.0/16 via 10.78.0.252 table 77
+	setup --quiet "${CIRCUIT[@]}" --to 10.79.0.0/16 eth1
+	other=$(in_host ip route show table all 10.79.0.0/16)
+	matches "of two routes the one that is used" \
+		"via 10.78.0.253 .*congctl circuit" "$other"
+	equal "of two routes that one only" 1 "$(grep -c circuit <<<"$other")"
+	host_end
+}
+
+# The line of the route after --to and --via, first on a fresh prefix, then on one
+# whose gateway was another.
+via()
+{
+	local before
+
+	host via
+	in_host ip route add 10.79.0.0/16 via 10.78.0.254 mtu 1400
+	before=$(state)
+	works "--via" setup --quiet "${CIRCUIT[@]}" --to 10.80.0.0/16 \
+		--via 10.78.0.77 eth1
+	matches "--via: gateway" "via 10.78.0.77 dev eth1 .*circuit" \
+		"$(the_route 10.80.0.0/16)"
+	works "--via moves a route" setup --quiet "${CIRCUIT[@]}" --to 10.79.0.0/16 \
+		--via 10.78.0.77 eth1
+	matches "--via moves a route: gateway" "via 10.78.0.77 .*mtu 1400.*" \
+		"$(the_route 10.79.0.0/16)"
+	equal "the prefix of before is given back" "" "$(the_route 10.80.0.0/16)"
+	works "undo after --via" setup undo --quiet eth1
+	unchanged "undo after --via: as before" "$before"
+	host_end
+}
+
+# no_path NAME PATTERN TO ROUTE: this route cannot be a circuit
+no_path()
+{
+	# shellcheck disable=SC2086 # the words of the route
+	in_host ip route replace $4
+	complains "$1" 1 "$2" setup "${CIRCUIT[@]}" --to "$3" eth1
+}
+
+refusals()
+{
+	host refused
+	another_device eth2
+	in_host ip addr add 10.81.0.1/24 dev eth2
+	no_path "several next hops" '10.79.0.0/16' 10.79.0.0/16 \
+		"10.79.0.0/16 nexthop via 10.78.0.254 nexthop via 10.81.0.254"
+	no_path "a blackhole" '10.79.0.0/16' 10.79.0.0/16 "blackhole 10.79.0.0/16"
+	no_path "another device" '10.79.0.0/16' 10.79.0.0/16 \
+		"10.79.0.0/16 via 10.81.0.254"
+	complains "no way to it" 1 '203.0.113.0/24' \
+		setup "${CIRCUIT[@]}" --to 203.0.113.0/24 eth1
+	complains "a gateway that nobody reaches" 1 '198.51.100.1|10.82.0.0/16' \
+		setup "${CIRCUIT[@]}" --to 10.82.0.0/16 --via 198.51.100.1 eth1
+	complains "bits behind the prefix length" 2 '10.79.0.1/16' \
+		setup "${CIRCUIT[@]}" --to 10.79.0.1/16 eth1
+	complains "--via without --to" 2 '--via' \
+		setup "${CIRCUIT[@]}" --via 10.78.0.254 eth1
+	host_end
+}
+
+connections
+existing
+absent
+beside
+via
+refusals
+finish
