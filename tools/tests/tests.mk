@@ -1,1 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
+#
+# Unit tests: cmocka, built with ASan and UBSan, no root, nothing left behind.
+
+TESTS	:= test_units test_plan test_cli test_netlink test_journal test_changes
+T	:= $(O)/tests
+SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
+TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"'
+
+check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so
+	@rc=0; for t in $(TESTS); do echo "# $$t"; $(T)/$$t || rc=1; done; exit $$rc
+
+$(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+# the program itself, for tests of the command line
+$(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# preloaded into tc and ip, which have no sanitizer in them
+$(T)/capture.so: tests/capture.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
+
+$(O)/obj-san/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(TEST_DEFS) $(CFLAGS) $(SAN) -MMD -c -o $@ $<
+
+-include $(wildcard $(O)/obj-san/tests/*.d)
+
+.SECONDARY:

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The arithmetic: a table from 1 Mbit/s x 0.1 ms to 400 Gbit/s x 600 ms.
+ *
+ * Each row is worked out by hand in its comment.  Common to all: 1448 bytes of
+ * data in a segment of 1500 (20 IP, 20 TCP, 12 timestamps), 1514 on the wire; a
+ * GSO packet of 65536 bytes is ceil(65536 / 1448) = 46 segments, 46 x 1514 =
+ * 69644 bytes; pages of 4096.  64 GiB of RAM unless the row says less.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "plan.h"
+
+#define MBIT	125000ULL
+#define GBIT	125000000ULL
+#define MS	1000ULL
+#define GIB	(1ULL << 30)
+#define MAX_S32	2147483647U
+
+struct row {
+	/* the question; 0 = as usual */
+	uint64_t rate, rtt_us;
+	uint32_t multiple, streams, mtu, mss, gso;
+	uint64_t ram, burst, limit;
+	enum shaper shaper;
+	int family;
+	/* the answer */
+	int rc;
+	const char *says;	/* in the error, or in one of the notes */
+	uint32_t total, fcwnd;
+	uint64_t limit_is, burst_is;
+	uint32_t buffer;
+	uint64_t mem[3];
+	uint32_t maxrate, packets, flow_packets;
+};
+
+static const struct row rows[] = {
+	/*
+	 * 125000 B/s x 0.0001 s x 1.3 = 16.25 B, /1514 -> 1, at least 2.  2 x 1514
+	 * = 3028 is less than a GSO packet: 69644.  200 us are 25 B: 69644.
+	 * Buffer 4 x 3028 = 12112; 2 x 12112 / 4096 = 5.9 -> 6, 7.5 -> 8, 9.
+	 */
+	{ .rate = 1 * MBIT, .rtt_us = 100, .says = "the window is 2",
+	  .total = 2, .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 12112, .mem = { 6, 8, 9 } },
+	/* The same for 3 streams: 2 each.  12112 x 6 / 4096 = 17.7 -> 18, 22.5, 27 */
+	{ .rate = 1 * MBIT, .rtt_us = 100, .streams = 3, .says = "the window is 2",
+	  .total = 6, .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 12112, .mem = { 18, 23, 27 } },
+	/*
+	 * 12.5e6 x 0.0005 x 1.3 = 8125 B, 5.37 -> 6; 9084 B, a GSO packet instead.
+	 * 4 x 9084 = 36336; 72672 / 4096 = 17.7 -> 18, 22.5 -> 23, 27.
+	 */
+	{ .rate = 100 * MBIT, .rtt_us = 500, .says = "one GSO packet",
+	  .total = 6, .fcwnd = 6, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 36336, .mem = { 18, 23, 27 } },
+	/*
+	 * The slowest and longest: 1000 B/s x 10 s x 1.3 = 13000 B, 8.6 -> 9;
+	 * 9 x 1514 = 13626; buffer 54504; 109008 / 4096 = 26.6 -> 27, 33.75, 40.5.
+	 */
+	{ .rate = 1000, .rtt_us = 10000 * MS, .says = "one GSO packet",
+	  .total = 9, .fcwnd = 9, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 54504, .mem = { 27, 34, 41 } },
+	/*
+	 * Thesis, table 3.5: 125e6 x 0.05 x 1.3 = 8125000, 5366.6 -> 5367; x 1514 =
+	 * 8125638; 200 us = 25000, less than a GSO packet.  Buffer 32502552;
+	 * 65005104 / 4096 = 15870.4 -> 15871, 19838.75, 23806.5.
+	 */
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS,
+	  .total = 5367, .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
+	  .buffer = 32502552, .mem = { 15871, 19839, 23807 } },
+	/*
+	 * The reference: 500e6 x 0.026 x 1.3 = 16.9e6, 11162.48 -> 11163; x 1514 =
+	 * 16900782; 200 us = 100000 B.  Buffer 67603128; 135206256 / 4096 =
+	 * 33009.3 -> 33010, 41262.5 -> 41263, 49515.
+	 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS,
+	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 67603128, .mem = { 33010, 41263, 49515 } },
+	/*
+	 * 1.0 x BDP: 13e6, 8586.5 -> 8587; 13000718; buffer 52002872;
+	 * 104005744 / 4096 = 25392.03 -> 25393, 31741.25, 38089.5.
+	 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .multiple = 1000,
+	  .total = 8587, .fcwnd = 8587, .limit_is = 13000718, .burst_is = 100000,
+	  .buffer = 52002872, .mem = { 25393, 31742, 38090 } },
+	/*
+	 * Four streams: 11163 / 4 = 2790.75 -> 2791; 2791 x 1514 x 4 = 16902296;
+	 * 8 x 16902296 / 4096 = 33012.3 -> 33013, 41266.25, 49519.5.
+	 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .streams = 4,
+	  .total = 11163, .fcwnd = 2791, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 16902296, .mem = { 33013, 41267, 49520 } },
+	/*
+	 * Jumbo: 9014 on the wire, 16.9e6 / 9014 = 1874.86 -> 1875; 16901250; 8948 of
+	 * data, 65536 / 8948 = 7.3 -> 8 x 9014 = 72112 < 100000.  Buffer 67605000;
+	 * 135210000 / 4096 = 33010.3 -> 33011, 41263.75, 49516.5.
+	 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .mtu = 9000,
+	  .total = 1875, .fcwnd = 1875, .limit_is = 16901250, .burst_is = 100000,
+	  .buffer = 67605000, .mem = { 33011, 41264, 49517 } },
+	/* BIG TCP: 524280 / 8948 = 58.6 -> 59 x 9014 = 531826 > 100000 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .mtu = 9000, .gso = 524280,
+	  .total = 1875, .fcwnd = 1875, .limit_is = 16901250, .burst_is = 531826,
+	  .buffer = 67605000, .mem = { 33011, 41264, 49517 } },
+	/*
+	 * MSS 1000: 1054 on the wire, 16.9e6 / 1054 = 16034.2 -> 16035; 16900890;
+	 * 65536 / 988 = 66.3 -> 67 x 1054 = 70618.  Buffer 67603560.
+	 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .mss = 1000,
+	  .total = 16035, .fcwnd = 16035, .limit_is = 16900890, .burst_is = 100000,
+	  .buffer = 67603560, .mem = { 33010, 41263, 49515 } },
+	/* IPv6: the MSS is 1440, the wire is the same 1514 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .family = AF_INET6,
+	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 67603128, .mem = { 33010, 41263, 49515 } },
+	/*
+	 * The satellite of the cliff, 155 Mbit/s x 540 ms on 2 GiB: 19375000 x 0.54
+	 * x 1.3 = 13601250, 8983.7 -> 8984; 13601776; buffer 54407104;
+	 * 108814208 / 4096 = 26566 -> 26566, 33207.5 -> 33208, 39849.
+	 */
+	{ .rate = 155 * MBIT, .rtt_us = 540 * MS, .ram = 2 * GIB,
+	  .total = 8984, .fcwnd = 8984, .limit_is = 13601776, .burst_is = 69644,
+	  .buffer = 54407104, .mem = { 26566, 33208, 39849 } },
+	/*
+	 * Too much for 2 GiB: 1.25e9 x 0.2 x 1.3 = 325e6, 214663.1 -> 214664;
+	 * 325001296; buffer 1300005184; 2600010368 / 4096 = 634768.2 -> 634769 pages
+	 * of 524288.  Half: 262144, 5/8: 327680, 3/4: 393216.  634769 x 4096 =
+	 * 2479.6 MiB.
+	 */
+	{ .rate = 10 * GBIT, .rtt_us = 200 * MS, .ram = 2 * GIB,
+	  .says = "would take 2479 MiB, this machine has 2048 MiB",
+	  .total = 214664, .fcwnd = 214664, .limit_is = 325001296, .burst_is = 250000,
+	  .buffer = 1300005184, .mem = { 262144, 327680, 393216 } },
+	/*
+	 * 12.5e9 x 0.01 x 1.3 = 162.5e6, 107331.6 -> 107332, two streams 53666;
+	 * 162500648; 200 us = 2500000.  Buffer 325001296; 4 of them / 4096 =
+	 * 317384.1 -> 317385, 396731.25, 476077.5.
+	 */
+	{ .rate = 100 * GBIT, .rtt_us = 10 * MS, .streams = 2, .says = "--shaper fq",
+	  .total = 107332, .fcwnd = 53666, .limit_is = 162500648, .burst_is = 2500000,
+	  .buffer = 325001296, .mem = { 317385, 396732, 476078 } },
+	/* 1625e6 / 1514 = 1073315.7 -> 1073316; 1073725440 / 1448 = 741523.1; 2 streams */
+	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .rc = -ERANGE, .says = "--streams 2 or more" },
+	/*
+	 * Three streams: 357772; 4 x 357772 x 1514 = 2166667232 > 2^31 - 1.
+	 * 6 x 2147483647 / 4096 = 3145727.998 -> 3145728, x 5/4, x 3/2.
+	 */
+	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .streams = 3,
+	  .says = "more than the kernel takes; 2147483647",
+	  .total = 1073316, .fcwnd = 357772, .limit_is = 1625000424, .burst_is = 2500000,
+	  .buffer = MAX_S32, .mem = { 3145728, 3932160, 4718592 } },
+	/* 50e9 x 0.1 x 1.3 = 6.5e9 B: no limit of tbf holds 4293263 x 1514 */
+	{ .rate = 400 * GBIT, .rtt_us = 100 * MS, .streams = 6, .rc = -ERANGE,
+	  .says = "6500000182 bytes is more than tbf can say, 4294967295; --shaper fq" },
+	/*
+	 * The longest: 39e9 / 1514 = 25759577.3 -> 25759578; / 741523 = 34.7 -> 35.
+	 */
+	{ .rate = 400 * GBIT, .rtt_us = 600 * MS, .rc = -ERANGE,
+	  .says = "--streams 35 or more" },
+	{ .rate = 400 * GBIT, .rtt_us = 600 * MS, .streams = 34, .rc = -ERANGE,
+	  .says = "--streams 35 or more" },
+	/*
+	 * With fq and 35: 25759578 / 35 = 735987.9 -> 735988 segments; 50e9 / 35 =
+	 * 1428571428.6 B/s; buffers end at 2^31 - 1; 70 of them would be 36700160
+	 * pages of 4096, RAM is 16777216: 8388608, 10485760, 12582912.
+	 */
+	{ .rate = 400 * GBIT, .rtt_us = 600 * MS, .streams = 35, .shaper = SHAPER_FQ,
+	  .says = "this machine has 65536 MiB",
+	  .total = 25759578, .fcwnd = 735988, .limit_is = 39000001092,
+	  .buffer = MAX_S32, .mem = { 8388608, 10485760, 12582912 },
+	  .maxrate = 1428571428, .packets = 25759578, .flow_packets = 735988 },
+	/* 4 Gbit/s by fq: a packet is a segment at worst */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_FQ,
+	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782,
+	  .buffer = 67603128, .mem = { 33010, 41263, 49515 },
+	  .maxrate = 500000000, .packets = 11163, .flow_packets = 11163 },
+	/* 5e9 B/s >= 2^32 - 1; 5e9 / 4294967295 = 1.2 -> 2 */
+	{ .rate = 40 * GBIT, .rtt_us = 1 * MS, .shaper = SHAPER_FQ, .rc = -ERANGE,
+	  .says = "up to 34.35gbit, not 40gbit; --streams 2 or more" },
+	/* No shaper: the window and the buffers alone */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_NONE,
+	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782,
+	  .buffer = 67603128, .mem = { 33010, 41263, 49515 } },
+	/* Asked for: a small bucket cuts packets, one below a segment passes none */
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .burst = 3028, .says = "cuts such packets up",
+	  .total = 5367, .fcwnd = 5367, .limit_is = 8125638, .burst_is = 3028,
+	  .buffer = 32502552, .mem = { 15871, 19839, 23807 } },
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .burst = 1513, .rc = -ERANGE,
+	  .says = "at least 1514" },
+	/* 1000 B/s x 274 s = 274000 */
+	{ .rate = 1000, .rtt_us = 50 * MS, .burst = 300000, .rc = -ERANGE,
+	  .says = "at most 274000" },
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .limit = 30000, .says = "drops such packets",
+	  .total = 5367, .fcwnd = 5367, .limit_is = 30000, .burst_is = 69644,
+	  .buffer = 32502552, .mem = { 15871, 19839, 23807 } },
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .limit = 1000, .rc = -ERANGE,
+	  .says = "at least 1514" },
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .mss = 1461, .rc = -ERANGE,
+	  .says = "at most 1460" },
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .mtu = 100, .rc = -ERANGE,
+	  .says = "an MTU of 100" },
+};
+
+static void ask(const struct row *r, struct circuit *c, struct facts *f)
+{
+	*c = (struct circuit)CIRCUIT_DEFAULTS;
+	strcpy(c->dev, "eth1");
+	c->rate = r->rate;
+	c->rtt_us = r->rtt_us;
+	c->multiple = r->multiple ?: 1300;
+	c->streams = r->streams ?: 1;
+	c->mss = r->mss;
+	c->burst = r->burst;
+	c->limit = r->limit;
+	c->shaper = r->shaper;
+	c->to.family = r->family;
+	*f = (struct facts){
+		.dev = "eth1", .up = true, .header = 14, .gso_max_segs = 65535,
+		.tx_queues = 1, .txqlen = 1000, .page = 4096,
+	};
+	f->mtu = r->mtu ?: 1500;
+	f->gso_max_size = r->gso ?: 65536;
+	f->ram = r->ram ?: 64 * GIB;
+}
+
+static bool said(const struct row *r, const struct notes *notes, const struct err *e)
+{
+	bool found = !r->says || strstr(e->text, r->says);
+	unsigned int i;
+
+	for (i = 0; i < notes->n; i++)
+		found |= r->says && strstr(notes->text[i], r->says);
+	return found;
+}
+
+static void check(const struct row *r, const struct plan *p)
+{
+	int i;
+
+	assert_int_equal(p->fcwnd_total, r->total);
+	assert_int_equal(p->fcwnd, r->fcwnd);
+	assert_int_equal(p->limit, r->limit_is);
+	assert_int_equal(p->burst, r->burst_is);
+	assert_int_equal(p->buffer, r->buffer);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(p->tcp_mem[i], r->mem[i]);
+	assert_int_equal(p->maxrate, r->maxrate);
+	assert_int_equal(p->packets, r->packets);
+	assert_int_equal(p->flow_packets, r->flow_packets);
+}
+
+static void test_table(void **state)
+{
+	struct circuit c;
+	struct facts f;
+	struct plan p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct err e = { "" };
+		struct notes notes = { 0 };
+		int rc;
+
+		ask(&rows[i], &c, &f);
+		rc = plan_make(&c, &f, &p, &notes, &e);
+		if (rc != rows[i].rc || !said(&rows[i], &notes, &e))
+			print_error("row %zu: rc %d, says \"%s\" \"%s\"\n", i, rc, e.text,
+				    notes.n ? notes.text[0] : "");
+		assert_int_equal(rc, rows[i].rc);
+		assert_true(said(&rows[i], &notes, &e));
+		if (!rc)
+			check(&rows[i], &p);
+	}
+}
+
+/* Same input, same plan; and the usual case has nothing to remark on. */
+static void test_pure(void **state)
+{
+	const struct row r = { .rate = 4 * GBIT, .rtt_us = 26 * MS };
+	struct notes notes = { 0 };
+	struct plan a, b;
+	struct circuit c;
+	struct facts f;
+	struct err e;
+
+	(void)state;
+	ask(&r, &c, &f);
+	assert_int_equal(plan_make(&c, &f, &a, &notes, &e), 0);
+	memset(&b, 0xff, sizeof(b));
+	assert_int_equal(plan_make(&c, &f, &b, &notes, &e), 0);
+	assert_memory_equal(&a, &b, sizeof(a));
+	assert_int_equal(notes.n, 0);
+}
+
+static void check_device(const struct facts *f, int rc, const char *says)
+{
+	struct circuit c = CIRCUIT_DEFAULTS;
+	struct notes notes = { 0 };
+	struct err e = { "" };
+
+	c.rate = 10 * GBIT;
+	c.rtt_us = 1 * MS;
+	assert_int_equal(plan_check_device(&c, f, &notes, &e), rc);
+	if (rc)
+		assert_non_null(strstr(e.text, says));
+	else if (says)
+		assert_non_null(strstr(notes.text[0], says));
+	else
+		assert_int_equal(notes.n, 0);
+}
+
+static void test_devices(void **state)
+{
+	const struct facts good = { .dev = "eth1", .up = true, .mtu = 1500 };
+	struct facts f = good;
+
+	(void)state;
+	check_device(&f, 0, NULL);
+	f.up = false;
+	check_device(&f, -ENETDOWN, "eth1 is down; ip link set eth1 up");
+	f = good;
+	f.loopback = true;
+	check_device(&f, -EOPNOTSUPP, "loopback");
+	f = good;
+	strcpy(f.kind, "bridge");
+	check_device(&f, -EOPNOTSUPP, "without a port");
+	strcpy(f.ports, "eth2 eth3");
+	check_device(&f, -EOPNOTSUPP, "leaves by: eth2 eth3");
+	f = good;
+	f.speed_mbit = 1000;
+	check_device(&f, -ERANGE, "10gbit is more than eth1 carries, 1000mbit");
+	f.speed_mbit = 10000;
+	check_device(&f, 0, NULL);
+	f = good;
+	strcpy(f.master, "br0");
+	strcpy(f.master_kind, "bridge");
+	check_device(&f, 0, "eth1 is a port of br0 (bridge)");
+	f = good;
+	strcpy(f.parent, "eth0");
+	check_device(&f, 0, "eth1 sits on eth0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_pure),
+		cmocka_unit_test(test_devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parsers: tables of { rc, text, value or a part of the sentence }.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "circuit.h"
+#include "units.h"
+
+struct row {
+	int rc;
+	const char *text;
+	uint64_t value;
+	const char *says;
+};
+
+static void check_row(const struct row *r, int rc, uint64_t value, const struct err *e)
+{
+	if (rc != r->rc)
+		print_error("\"%s\": rc %d, not %d (%s)\n", r->text, rc, r->rc, e->text);
+	assert_int_equal(rc, r->rc);
+	if (!rc) {
+		assert_int_equal(value, r->value);
+		return;
+	}
+	if (!strstr(e->text, r->says) || !strstr(e->text, r->text))
+		print_error("\"%s\": says: %s\n", r->text, e->text);
+	assert_non_null(strstr(e->text, r->says));
+	assert_non_null(strstr(e->text, r->text));
+}
+
+static void test_rate(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "8kbit", 1000, NULL },
+		{ 0, "8000bit", 1000, NULL },
+		{ 0, "1mbit", 125000, NULL },
+		{ 0, "4gbit", 500000000, NULL },
+		{ 0, "4Gbit", 500000000, NULL },
+		{ 0, "4GBIT", 500000000, NULL },
+		{ 0, "2.5gbit", 312500000, NULL },
+		{ 0, "622.08mbit", 77760000, NULL },
+		{ 0, "0.1gbit", 12500000, NULL },
+		{ 0, "1tbit", 125000000000, NULL },
+		{ 0, "0004gbit", 500000000, NULL },
+		{ 0, "1.50000000000gbit", 187500000, NULL },
+		{ 0, "1gibit", 134217728, NULL },	/* 2^30 / 8 */
+		{ 0, "1.5mibit", 196608, NULL },	/* 1.5 x 2^20 / 8 */
+		{ 0, "9001bit", 1125, NULL },		/* 1125.125, as tc rounds */
+		{ -EINVAL, "4", 0, "4mbit or 4gbit?" },
+		{ -EINVAL, "4mbps", 0, "megabytes per second to tc; did you mean 4mbit?" },
+		{ -EINVAL, "4Gbps", 0, "did you mean 4Gbit?" },
+		{ -EINVAL, "2.5kibps", 0, "did you mean 2.5kibit?" },
+		{ -EINVAL, "100bps", 0, "bytes per second to tc; did you mean 100bit?" },
+		{ -EINVAL, "4xbps", 0, "unknown unit" },
+		{ -EINVAL, "4gb", 0, "unknown unit \"gb\"" },
+		{ -EINVAL, "4gbit ", 0, "unknown unit \"gbit \"" },
+		{ -EINVAL, "4 gbit", 0, "unknown unit \" gbit\"" },
+		{ -EINVAL, " 4gbit", 0, "not a rate" },
+		{ -EINVAL, "4gbitx", 0, "unknown unit" },
+		{ -EINVAL, "4.gbit", 0, "unknown unit" },
+		{ -EINVAL, ".5gbit", 0, "not a rate" },
+		{ -EINVAL, "4,5gbit", 0, "unknown unit" },
+		{ -EINVAL, "4e9bit", 0, "unknown unit" },
+		{ -EINVAL, "0x10gbit", 0, "unknown unit" },
+		{ -EINVAL, "-4gbit", 0, "not a rate" },
+		{ -EINVAL, "+4gbit", 0, "not a rate" },
+		{ -EINVAL, "nan", 0, "not a rate" },
+		{ -EINVAL, "inf", 0, "not a rate" },
+		{ -EINVAL, "", 0, "not a rate" },
+		{ -EINVAL, "gbit", 0, "not a rate" },
+		{ -EINVAL, "50%", 0, "unknown unit" },
+		{ -EINVAL, "8000.5bit", 0, "whole number of bit/s" },
+		{ -ERANGE, "0gbit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "1bit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "7999bit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "1.001tbit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "18446744073709551616bit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "18446744073709551615tbit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "1.0000000000000000001gbit", 0, "out of range" },
+	};
+	struct err e = { "" };
+	uint64_t v = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = parse_rate(rows[i].text, &v, &e);
+
+		check_row(&rows[i], rc, v, &e);
+	}
+}
+
+static void test_time(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "1us", 1, NULL },
+		{ 0, "26ms", 26000, NULL },
+		{ 0, "0.5ms", 500, NULL },
+		{ 0, "1.5s", 1500000, NULL },
+		{ 0, "10s", 10000000, NULL },
+		{ 0, "500usecs", 500, NULL },
+		{ -EINVAL, "26", 0, "has no unit; 26ms or 26us?" },
+		{ -EINVAL, "26 ms", 0, "unknown unit" },
+		{ -EINVAL, "26m", 0, "one of us, ms, s" },
+		{ -EINVAL, "-1ms", 0, "not a time" },
+		{ -EINVAL, "0.5us", 0, "whole number of microseconds" },
+		{ -EINVAL, "nan", 0, "not a time" },
+		{ -ERANGE, "0ms", 0, "from 1us to 10s" },
+		{ -ERANGE, "10.000001s", 0, "from 1us to 10s" },
+		{ -ERANGE, "99999999999999999999s", 0, "from 1us to 10s" },
+	};
+	struct err e = { "" };
+	uint64_t v = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = parse_time(rows[i].text, &v, &e);
+
+		check_row(&rows[i], rc, v, &e);
+	}
+}
+
+static void test_size(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "100000", 100000, NULL },
+		{ 0, "100000b", 100000, NULL },
+		{ 0, "1k", 1024, NULL },
+		{ 0, "1kb", 1024, NULL },
+		{ 0, "1.5mb", 1572864, NULL },
+		{ 0, "3g", 3221225472, NULL },
+		{ 0, "4294967295b", 4294967295, NULL },
+		{ -EINVAL, "1kbit", 0, "unknown unit" },
+		{ -EINVAL, "1 kb", 0, "unknown unit" },
+		{ -EINVAL, "x", 0, "not a size" },
+		{ -EINVAL, "0.3b", 0, "whole number of bytes" },
+		{ -ERANGE, "0", 0, "out of range" },
+		{ -ERANGE, "4gb", 0, "4294967295b" },
+		{ -ERANGE, "99999999999999999999gb", 0, "out of range" },
+	};
+	struct err e = { "" };
+	uint64_t v = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = parse_size("--burst", rows[i].text, &v, &e);
+
+		check_row(&rows[i], rc, v, &e);
+	}
+}
+
+static void test_multiple(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "1.3", 1300, NULL },
+		{ 0, "0.01", 10, NULL },
+		{ 0, "10", 10000, NULL },
+		{ 0, "1.005", 1005, NULL },
+		{ 0, "1.3000", 1300, NULL },
+		{ -EINVAL, "1.0005", 0, "finer than a thousandth" },
+		{ -EINVAL, "1.3x", 0, "not a number" },
+		{ -EINVAL, "1,3", 0, "not a number" },
+		{ -EINVAL, "-1", 0, "not a number" },
+		{ -EINVAL, "", 0, "not a number" },
+		{ -ERANGE, "0", 0, "from 0.01 to 10" },
+		{ -ERANGE, "0.009", 0, "from 0.01 to 10" },
+		{ -ERANGE, "10.001", 0, "from 0.01 to 10" },
+	};
+	struct err e = { "" };
+	uint32_t v = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = parse_multiple(rows[i].text, &v, &e);
+
+		check_row(&rows[i], rc, v, &e);
+	}
+}
+
+static void test_prefix(void **state)
+{
+	static const struct {
+		int rc;
+		const char *text, *is;
+	} rows[] = {
+		{ 0, "192.0.2.0/24", "192.0.2.0/24" },
+		{ 0, "192.0.2.1", "192.0.2.1/32" },
+		{ 0, "0.0.0.0/0", "0.0.0.0/0" },
+		{ 0, "2001:db8::/32", "2001:db8::/32" },
+		{ 0, "2001:DB8:0::1", "2001:db8::1/128" },
+		{ -EINVAL, "192.0.2.1/24", "did you mean 192.0.2.0/24?" },
+		{ -EINVAL, "2001:db8::1/64", "did you mean 2001:db8::/64?" },
+		{ -EINVAL, "192.0.2.0/33", "not a prefix" },
+		{ -EINVAL, "192.0.2/24", "not a prefix" },
+		{ -EINVAL, "192.0.2.0/", "not a prefix" },
+		{ -EINVAL, "192.0.2.0/24x", "not a prefix" },
+		{ -EINVAL, "192.0.2.0/-1", "not a prefix" },
+		{ -EINVAL, "default", "not a prefix" },
+		{ -EINVAL, "", "not a prefix" },
+		{ -EINVAL, "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa/64", "not a prefix" },
+	};
+	struct prefix p;
+	char text[64];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct err e = { "" };
+
+		assert_int_equal(parse_prefix(rows[i].text, &p, &e), rows[i].rc);
+		if (rows[i].rc)
+			assert_non_null(strstr(e.text, rows[i].is));
+		else
+			assert_string_equal(format_prefix(text, sizeof(text), &p), rows[i].is);
+	}
+}
+
+static void test_dev(void **state)
+{
+	static const char * const bad[] = {
+		"", ".", "..", "a/b", "a b", "a\tb", "a:b", "sixteencharacter",
+	};
+	char dev[IFNAMSIZ];
+	struct err e;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(parse_dev("fifteen-letters", dev, &e), 0);
+	assert_string_equal(dev, "fifteen-letters");
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(parse_dev(bad[i], dev, &e), -EINVAL);
+}
+
+/* What is printed is what would be typed. */
+static void test_format(void **state)
+{
+	static const struct {
+		uint64_t rate;
+		const char *text;
+	} rows[] = {
+		{ 500000000, "4gbit" }, { 312500000, "2.5gbit" }, { 77760000, "622.08mbit" },
+		{ 1125, "9kbit" }, { 1126, "9.008kbit" }, { 125000000000, "1tbit" },
+		{ 123456789, "987654.312kbit" }, { 1000, "8kbit" },
+	};
+	char text[64];
+	struct err e;
+	uint64_t v;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_string_equal(format_rate(text, sizeof(text), rows[i].rate), rows[i].text);
+		assert_int_equal(parse_rate(text, &v, &e), 0);
+		assert_int_equal(v, rows[i].rate);
+	}
+	assert_string_equal(format_time(text, sizeof(text), 26000), "26ms");
+	assert_string_equal(format_time(text, sizeof(text), 1234), "1.234ms");
+	assert_string_equal(format_time(text, sizeof(text), 7), "7us");
+}
+
+static void test_circuit_text(void **state)
+{
+	struct circuit c = CIRCUIT_DEFAULTS, back;
+	char text[CIRCUIT_TEXT];
+	struct err e;
+
+	(void)state;
+	c.rate = 500000000;
+	c.rtt_us = 26000;
+	assert_int_equal(parse_prefix("2001:db8::/32", &c.to, &e), 0);
+	assert_int_equal(parse_gateway("fe80::1", &c.via, &e), 0);
+	c.default_cc = true;
+	c.shaper = SHAPER_FQ;
+	circuit_format(text, sizeof(text), &c);
+	assert_int_equal(circuit_parse(text, &back), 0);
+	assert_true(circuit_equal(&c, &back));
+	text[strlen(text) - 1] = '2';
+	assert_int_equal(circuit_parse(text, &back), -EBADMSG);
+	assert_int_equal(circuit_parse("rate=1", &back), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_multiple),
+		cmocka_unit_test(test_prefix),
+		cmocka_unit_test(test_dev),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_circuit_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
