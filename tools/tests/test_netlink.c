@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Our netlink messages against those of tc and ip, attribute by attribute.
+ *
+ * The command lines given to tc and ip are those that --dry-run prints for the
+ * same change, so this also holds them to do the same.  Declared differences:
+ * tc sends a rate table for tbf (TCA_TBF_RTAB), ours none, as the link layer is
+ * named; tc's ticks are of whole microseconds and, past 2^32 bytes/s, of a wrong
+ * rate, which does no harm as the kernel takes TCA_TBF_BURST instead; ip sends congctl without its final NUL.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "print.h"
+#include "qdisc.h"
+#include "route.h"
+
+#define LO_INDEX 1
+#define TICKS_OF_1_US 16	/* of 64 ns, rounded up */
+
+static union {
+	struct nlmsghdr hdr;
+	char space[8192];
+} theirs;
+
+/* Runs one line with the shim in front; false if there is no such program. */
+static bool capture(const char *line)
+{
+	char path[] = "/tmp/ctcp-capture-XXXXXX", cmd[1024];
+	int fd = mkstemp(path), rc;
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	snprintf(cmd, sizeof(cmd),
+		 "PATH=$PATH:/usr/sbin:/sbin LD_PRELOAD=%s/capture.so CTCP_CAPTURE=%s %s", TEST_DIR,
+		 path, line);
+	rc = system(cmd);
+	n = read(fd, &theirs, sizeof(theirs));
+	close(fd);
+	unlink(path);
+	if (rc == 127 << 8)
+		return false;
+	if (rc || n < (ssize_t)sizeof(theirs.hdr))
+		print_error("%s: rc %d, %zd bytes\n", line, rc, n);
+	assert_int_equal(rc, 0);
+	assert_true(n >= (ssize_t)theirs.hdr.nlmsg_len);
+	return true;
+}
+
+/* The first line of what --dry-run prints for this change; without its newline. */
+static void dry_run_line(enum item_kind kind, const char *name, const char *to,
+			 char *line, size_t len)
+{
+	struct change c = { .kind = kind };
+
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	snprintf(c.from, sizeof(c.from), "%s", kind == ITEM_QDISC ? "default" : "absent");
+	snprintf(c.to, sizeof(c.to), "%s", to);
+	assert_int_equal(change_commands(&c, "lo", line, len), 0);
+}
+
+static const struct nlattr *find(const struct nlmsghdr *nlh, size_t head, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, head)
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+static const struct nlattr *find_nested(const struct nlattr *nest, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+static void same_bytes(const struct nlattr *a, const struct nlattr *b)
+{
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_int_equal(mnl_attr_get_payload_len(a), mnl_attr_get_payload_len(b));
+	assert_memory_equal(mnl_attr_get_payload(a), mnl_attr_get_payload(b),
+			    mnl_attr_get_payload_len(a));
+}
+
+static void same_qdisc_head(const struct nlmsghdr *a, const struct nlmsghdr *b)
+{
+	const struct tcmsg *ta = mnl_nlmsg_get_payload(a), *tb = mnl_nlmsg_get_payload(b);
+
+	assert_int_equal(a->nlmsg_type, b->nlmsg_type);
+	assert_int_equal(a->nlmsg_flags & (NLM_F_CREATE | NLM_F_REPLACE | NLM_F_EXCL),
+			 b->nlmsg_flags & (NLM_F_CREATE | NLM_F_REPLACE | NLM_F_EXCL));
+	assert_int_equal(ta->tcm_family, tb->tcm_family);
+	assert_int_equal(ta->tcm_ifindex, tb->tcm_ifindex);
+	assert_int_equal(ta->tcm_parent, tb->tcm_parent);
+	assert_int_equal(ta->tcm_handle, tb->tcm_handle);
+	assert_string_equal(mnl_attr_get_str(find(a, sizeof(*ta), TCA_KIND)),
+			    mnl_attr_get_str(find(b, sizeof(*tb), TCA_KIND)));
+}
+
+/* What qdisc.c would send; its parts are the same functions. */
+static struct nlmsghdr *our_qdisc(void *buf, const struct qdisc *q, uint32_t parent,
+				  uint32_t handle, const char *kind,
+				  void (*put)(struct nlmsghdr *nlh, const struct qdisc *q))
+{
+	struct nlmsghdr *nlh = qdisc_message(buf, RTM_NEWQDISC, LO_INDEX, parent, handle, kind);
+	struct nlattr *nest;
+
+	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
+	if (put) {
+		nest = mnl_attr_nest_start(nlh, TCA_OPTIONS);
+		put(nlh, q);
+		mnl_attr_nest_end(nlh, nest);
+	}
+	return nlh;
+}
+
+/* tc's own bucket: from the 32 bits of the rate, in whole microseconds. */
+static void check_tc_ticks(const struct qdisc *q, uint32_t theirs_is)
+{
+	uint32_t want = tbf_ticks(q->rate > UINT32_MAX ? UINT32_MAX : q->rate, q->burst);
+	uint32_t apart = want > theirs_is ? want - theirs_is : theirs_is - want;
+
+	if (apart > TICKS_OF_1_US)
+		print_error("rate %lu burst %u: ticks %u, tc %u\n", (unsigned long)q->rate,
+			    q->burst, want, theirs_is);
+	assert_true(apart <= TICKS_OF_1_US);
+}
+
+static void same_tbf_options(const struct qdisc *q, const struct nlattr *a,
+			     const struct nlattr *b)
+{
+	const struct tc_tbf_qopt *pa, *pb;
+	const struct nlattr *attr;
+
+	pa = mnl_attr_get_payload(find_nested(a, TCA_TBF_PARMS));
+	pb = mnl_attr_get_payload(find_nested(b, TCA_TBF_PARMS));
+	assert_int_equal(pa->rate.rate, pb->rate.rate);
+	assert_int_equal(pa->rate.linklayer, pb->rate.linklayer);
+	assert_int_equal(pa->rate.overhead, pb->rate.overhead);
+	assert_int_equal(pa->rate.mpu, pb->rate.mpu);
+	assert_int_equal(pa->limit, pb->limit);
+	assert_int_equal(pa->peakrate.rate, pb->peakrate.rate);
+	assert_int_equal(pa->mtu, pb->mtu);
+	assert_int_equal(pa->buffer, tbf_ticks(q->rate, q->burst));
+	check_tc_ticks(q, pb->buffer);
+	mnl_attr_for_each_nested(attr, b) {
+		uint16_t type = mnl_attr_get_type(attr);
+
+		if (type != TCA_TBF_PARMS && type != TCA_TBF_RTAB)
+			same_bytes(find_nested(a, type), attr);
+	}
+	mnl_attr_for_each_nested(attr, a)
+		assert_non_null(find_nested(b, mnl_attr_get_type(attr)));
+}
+
+static void test_tbf(void **state)
+{
+	static const struct qdisc cases[] = {
+		{ .state = QDISC_TBF, .rate = 500000000, .burst = 100000, .limit = 16900782 },
+		{ .state = QDISC_TBF, .rate = 1000, .burst = 69644, .limit = 69644 },
+		{ .state = QDISC_TBF, .rate = 312500000, .burst = 69644, .limit = 3028 },
+		{ .state = QDISC_TBF, .rate = 77760000, .burst = 1514, .limit = 4294967295 },
+		{ .state = QDISC_TBF, .rate = 4294967295, .burst = 858993, .limit = 100000000 },
+		{ .state = QDISC_TBF, .rate = 4294967296, .burst = 858993, .limit = 100000000 },
+		{ .state = QDISC_TBF, .rate = 12500000000, .burst = 2500000, .limit = 162500648 },
+		{ .state = QDISC_TBF, .rate = 125000000000, .burst = 25000000, .limit = 4000000000 },
+	};
+	char text[ITEM_VALUE], line[512];
+	union nl_request ours;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		our_qdisc(&ours, &cases[i], TC_H_ROOT, OUR_HANDLE, "tbf", tbf_put);
+		qdisc_format(&cases[i], text, sizeof(text));
+		dry_run_line(ITEM_QDISC, "lo", text, line, sizeof(line));
+		if (!capture(line))
+			skip();
+		same_qdisc_head(&ours.hdr, &theirs.hdr);
+		same_tbf_options(&cases[i], find(&ours.hdr, sizeof(struct tcmsg), TCA_OPTIONS),
+				 find(&theirs.hdr, sizeof(struct tcmsg), TCA_OPTIONS));
+	}
+}
+
+static void same_flat(const struct nlattr *a, const struct nlattr *b)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, a)
+		same_bytes(attr, find_nested(b, mnl_attr_get_type(attr)));
+	mnl_attr_for_each_nested(attr, b)
+		same_bytes(find_nested(a, mnl_attr_get_type(attr)), attr);
+}
+
+static void test_fq(void **state)
+{
+	static const struct qdisc cases[] = {
+		{ .state = QDISC_FQ, .maxrate = 500000000, .limit = 11163, .flow_limit = 11163 },
+		{ .state = QDISC_FQ, .maxrate = 1428571428, .limit = 25759578,
+		  .flow_limit = 735988 },
+		{ .state = QDISC_FQ, .maxrate = 1, .limit = 10000, .flow_limit = 100 },
+	};
+	char text[ITEM_VALUE], line[512];
+	union nl_request ours;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		our_qdisc(&ours, &cases[i], TC_H_ROOT, OUR_HANDLE, "fq", fq_put);
+		qdisc_format(&cases[i], text, sizeof(text));
+		dry_run_line(ITEM_QDISC, "lo", text, line, sizeof(line));
+		if (!capture(line))
+			skip();
+		same_qdisc_head(&ours.hdr, &theirs.hdr);
+		same_flat(find(&ours.hdr, sizeof(struct tcmsg), TCA_OPTIONS),
+			  find(&theirs.hdr, sizeof(struct tcmsg), TCA_OPTIONS));
+	}
+}
+
+/* A root mq and an fq under each of its two queues: three lines, three messages. */
+static void test_mq(void **state)
+{
+	const struct qdisc q = {
+		.state = QDISC_MQ, .queues = 2, .maxrate = 500000000, .limit = 11163,
+		.flow_limit = 11163,
+	};
+	char text[ITEM_VALUE], lines[1024], *line, *save;
+	union nl_request ours;
+	uint32_t n = 0;
+
+	(void)state;
+	qdisc_format(&q, text, sizeof(text));
+	dry_run_line(ITEM_QDISC, "lo", text, lines, sizeof(lines));
+	for (line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (!capture(line))
+			skip();
+		if (!n)
+			our_qdisc(&ours, &q, TC_H_ROOT, OUR_HANDLE, "mq", NULL);
+		else
+			our_qdisc(&ours, &q, OUR_HANDLE | n, (OUR_MAJOR + n) << 16, "fq", fq_put);
+		same_qdisc_head(&ours.hdr, &theirs.hdr);
+		n++;
+	}
+	assert_int_equal(n, 3);
+}
+
+/* What tbf and fq say back is what was said. */
+static void test_read_back(void **state)
+{
+	struct qdisc tbf = { .state = QDISC_TBF, .rate = 12500000000, .burst = 2500000,
+			     .limit = 162500648 }, got = { .state = QDISC_TBF };
+	struct qdisc fq = { .state = QDISC_FQ, .maxrate = 5, .limit = 6, .flow_limit = 7 };
+	union nl_request req;
+
+	(void)state;
+	our_qdisc(&req, &tbf, TC_H_ROOT, OUR_HANDLE, "tbf", tbf_put);
+	tbf_get(find(&req.hdr, sizeof(struct tcmsg), TCA_OPTIONS), &got);
+	assert_int_equal(got.rate, tbf.rate);
+	assert_int_equal(got.limit, tbf.limit);
+	assert_int_equal(got.burst, tbf.burst);
+	assert_int_equal(got.ticks, 3125);	/* 200 us / 64 ns */
+	memset(&got, 0, sizeof(got));
+	our_qdisc(&req, &fq, TC_H_ROOT, OUR_HANDLE, "fq", fq_put);
+	fq_get(find(&req.hdr, sizeof(struct tcmsg), TCA_OPTIONS), &got);
+	assert_int_equal(got.maxrate, 5);
+	assert_int_equal(got.limit, 6);
+	assert_int_equal(got.flow_limit, 7);
+}
+
+static void test_qdisc_equal(void **state)
+{
+	(void)state;
+	/* 2487500 bytes at 12.5e9 bytes/s are 199 us, 3109.4 ticks */
+	assert_true(qdisc_text_equal("tbf rate 12500000000 burst 2487500 limit 5",
+				     "tbf rate 12500000000 ticks 3109 limit 5"));
+	assert_true(qdisc_text_equal("tbf rate 12500000000 burst 2487500 limit 5",
+				     "tbf rate 12500000000 ticks 3110 limit 5"));
+	assert_false(qdisc_text_equal("tbf rate 12500000000 burst 2487500 limit 5",
+				      "tbf rate 12500000000 ticks 3111 limit 5"));
+	assert_false(qdisc_text_equal("tbf rate 12500000000 burst 2487500 limit 5",
+				      "tbf rate 12500000001 ticks 3109 limit 5"));
+	assert_false(qdisc_text_equal("tbf rate 12500000000 burst 2487500 limit 5",
+				      "tbf rate 12500000000 ticks 3109 limit 6"));
+	assert_false(qdisc_text_equal("default", "tbf rate 1 ticks 1 limit 1"));
+	assert_true(qdisc_text_equal("default", "default"));
+	assert_false(qdisc_text_equal("foreign tbf 5:", "foreign tbf 6:"));
+	assert_false(qdisc_text_equal("nonsense", "nonsense"));
+}
+
+static void same_metrics(const struct nlattr *a, const struct nlattr *b)
+{
+	const struct nlattr *cc = find_nested(a, RTAX_CC_ALGO), *other;
+
+	assert_int_equal(mnl_attr_get_u32(find_nested(a, RTAX_INITCWND)),
+			 mnl_attr_get_u32(find_nested(b, RTAX_INITCWND)));
+	other = find_nested(b, RTAX_CC_ALGO);
+	assert_non_null(other);
+	assert_int_equal(strncmp(mnl_attr_get_payload(cc), mnl_attr_get_payload(other),
+				 strlen(CC_NAME)), 0);
+	mnl_attr_for_each_nested(other, b) {
+		assert_non_null(find_nested(a, mnl_attr_get_type(other)));
+		if (mnl_attr_get_type(other) != RTAX_CC_ALGO)
+			same_bytes(find_nested(a, mnl_attr_get_type(other)), other);
+	}
+	mnl_attr_for_each_nested(other, a)
+		assert_non_null(find_nested(b, mnl_attr_get_type(other)));
+}
+
+static void same_route(const struct nlmsghdr *a, const struct nlmsghdr *b)
+{
+	const struct rtmsg *ra = mnl_nlmsg_get_payload(a), *rb = mnl_nlmsg_get_payload(b);
+	const struct nlattr *attr;
+
+	assert_int_equal(a->nlmsg_type, b->nlmsg_type);
+	assert_int_equal(ra->rtm_family, rb->rtm_family);
+	assert_int_equal(ra->rtm_dst_len, rb->rtm_dst_len);
+	assert_int_equal(ra->rtm_src_len, rb->rtm_src_len);
+	assert_int_equal(ra->rtm_tos, rb->rtm_tos);
+	assert_int_equal(ra->rtm_table, rb->rtm_table);
+	assert_int_equal(ra->rtm_protocol, rb->rtm_protocol);
+	assert_int_equal(ra->rtm_scope, rb->rtm_scope);
+	assert_int_equal(ra->rtm_type, rb->rtm_type);
+	assert_int_equal(ra->rtm_flags, rb->rtm_flags);
+	mnl_attr_for_each(attr, a, sizeof(*ra)) {
+		uint16_t type = mnl_attr_get_type(attr);
+
+		if (type == RTA_METRICS)
+			same_metrics(attr, find(b, sizeof(*rb), type));
+		else
+			same_bytes(attr, find(b, sizeof(*rb), type));
+	}
+	mnl_attr_for_each(attr, b, sizeof(*rb))
+		assert_non_null(find(a, sizeof(*ra), mnl_attr_get_type(attr)));
+}
+
+struct route_case {
+	const char *to, *gateway, *source;
+};
+
+static void route_case_want(const struct route_case *rc, struct route_want *w)
+{
+	struct err e;
+
+	memset(w, 0, sizeof(*w));
+	w->ifindex = LO_INDEX;
+	strcpy(w->dev, "lo");
+	w->fcwnd = 11163;
+	assert_int_equal(parse_prefix(rc->to, &w->to, &e), 0);
+	if (rc->gateway)
+		assert_int_equal(parse_gateway(rc->gateway, &w->gateway, &e), 0);
+	if (rc->source)
+		assert_int_equal(parse_gateway(rc->source, &w->source, &e), 0);
+}
+
+static void test_route(void **state)
+{
+	static const struct route_case cases[] = {
+		{ "192.0.2.0/24", NULL, NULL },
+		{ "192.0.2.0/24", "198.51.100.1", NULL },
+		{ "192.0.2.0/24", "198.51.100.1", "198.51.100.7" },
+		{ "192.0.2.1", "198.51.100.1", NULL },
+		{ "2001:db8::/32", NULL, NULL },
+		{ "2001:db8::/32", "fe80::1", NULL },
+	};
+	const struct route none = { 0 };
+	char text[ITEM_VALUE], line[512];
+	union nl_request ours;
+	struct route_want w;
+	struct route r;
+	struct err e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		route_case_want(&cases[i], &w);
+		assert_int_equal(route_build(&w, &none, &r, &e), 0);
+		route_message(&ours, RTM_NEWROUTE, &r);
+		route_to_text(&r, text);
+		dry_run_line(ITEM_ROUTE, cases[i].to, text, line, sizeof(line));
+		if (!capture(line))
+			skip();
+		same_route(&ours.hdr, &theirs.hdr);
+		assert_int_equal(theirs.hdr.nlmsg_flags & (NLM_F_CREATE | NLM_F_REPLACE),
+				 NLM_F_CREATE | NLM_F_REPLACE);
+	}
+}
+
+/* One that was there, as ip would have made it, keeps all else it had. */
+static void test_route_copy(void **state)
+{
+	static const struct route_case rc = { "192.0.2.0/24", NULL, NULL };
+	char text[ITEM_VALUE], line[512];
+	union nl_request ours;
+	struct route_want w;
+	struct route base = { 0 }, r;
+	struct err e;
+
+	(void)state;
+	if (!capture("ip route replace 192.0.2.0/24 via 198.51.100.1 dev lo metric 7 mtu 1400 advmss 1360 initcwnd 5 proto static src 198.51.100.7"))
+		skip();
+	base.len = mnl_nlmsg_get_payload_len(&theirs.hdr);
+	memcpy(base.raw, mnl_nlmsg_get_payload(&theirs.hdr), base.len);
+	route_case_want(&rc, &w);
+	assert_int_equal(route_build(&w, &base, &r, &e), 0);
+	route_message(&ours, RTM_NEWROUTE, &r);
+	route_to_text(&r, text);
+	dry_run_line(ITEM_ROUTE, rc.to, text, line, sizeof(line));
+	assert_non_null(strstr(line, "mtu 1400"));
+	assert_non_null(strstr(line, "metric 7"));
+	assert_true(capture(line));
+	same_route(&ours.hdr, &theirs.hdr);
+	assert_false(route_covers(&base, &r));
+	assert_true(route_has_congctl(&r, "circuit"));
+	/* and by another gateway where one is asked for */
+	assert_int_equal(parse_gateway("198.51.100.2", &w.gateway, &e), 0);
+	w.via = true;
+	assert_int_equal(route_build(&w, &base, &r, &e), 0);
+	route_text_describe("x", "absent", line, sizeof(line));
+	route_to_text(&r, text);
+	route_text_describe("192.0.2.0/24", text, line, sizeof(line));
+	assert_non_null(strstr(line, "via 198.51.100.2"));
+}
+
+static void test_route_refused(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} cases[] = {
+		{ "ip route replace 192.0.2.0/24 nexthop via 198.51.100.1 dev lo nexthop via 198.51.100.2 dev lo",
+		  "several next hops" },
+		{ "ip route replace blackhole 192.0.2.0/24", "not unicast" },
+	};
+	static const struct route_case rc = { "192.0.2.0/24", NULL, NULL };
+	struct route base, r;
+	struct route_want w;
+	struct err e;
+	size_t i;
+
+	(void)state;
+	route_case_want(&rc, &w);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (!capture(cases[i].line))
+			skip();
+		memset(&base, 0, sizeof(base));
+		base.len = mnl_nlmsg_get_payload_len(&theirs.hdr);
+		memcpy(base.raw, mnl_nlmsg_get_payload(&theirs.hdr), base.len);
+		assert_int_equal(route_build(&w, &base, &r, &e), -EINVAL);
+		assert_non_null(strstr(e.text, cases[i].says));
+	}
+	w.ifindex = 7;
+	assert_true(capture("ip route replace 192.0.2.0/24 dev lo"));
+	memset(&base, 0, sizeof(base));
+	base.len = mnl_nlmsg_get_payload_len(&theirs.hdr);
+	memcpy(base.raw, mnl_nlmsg_get_payload(&theirs.hdr), base.len);
+	assert_int_equal(route_build(&w, &base, &r, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "does not leave by lo"));
+}
+
+static void test_route_text(void **state)
+{
+	static const char * const bad[] = { "", "0", "zz", "00", "absent ", "0A" };
+	struct route r;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(route_from_text(bad[i], &r), -EINVAL);
+	assert_int_equal(route_from_text("absent", &r), 0);
+	assert_int_equal(r.len, 0);
+	assert_true(route_text_equal("absent", "absent"));
+	assert_false(route_text_equal("absent", "020800000304fd010000000000000000"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tbf),
+		cmocka_unit_test(test_fq),
+		cmocka_unit_test(test_mq),
+		cmocka_unit_test(test_read_back),
+		cmocka_unit_test(test_qdisc_equal),
+		cmocka_unit_test(test_route),
+		cmocka_unit_test(test_route_copy),
+		cmocka_unit_test(test_route_refused),
+		cmocka_unit_test(test_route_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
