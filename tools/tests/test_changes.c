@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changes, apply and undo against a kernel that is a table.
+ *
+ * The table can fail its Nth change, or have the process "killed" right after
+ * it: a longjmp out of everything, with the table and the journals as they are.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "apply.h"
+#include "changes.h"
+#include "undo.h"
+
+#define NETNS "c1"
+
+struct fake_item {
+	enum item_kind kind;
+	char name[ITEM_NAME];
+	char value[ITEM_VALUE];
+};
+
+struct fake {
+	struct backend backend;
+	uint32_t n;
+	struct fake_item items[32];
+	int count, fail_at, die_at;
+	bool in_use;		/* the module cannot be removed */
+	jmp_buf killed;
+};
+
+static struct fake_item *fake_find(struct fake *f, enum item_kind kind, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (f->items[i].kind == kind && !strcmp(f->items[i].name, name))
+			return &f->items[i];
+	return NULL;
+}
+
+static void fake_put(struct fake *f, enum item_kind kind, const char *name, const char *value)
+{
+	struct fake_item *item = fake_find(f, kind, name);
+
+	if (!item) {
+		item = &f->items[f->n++];
+		item->kind = kind;
+		snprintf(item->name, sizeof(item->name), "%s", name);
+	}
+	snprintf(item->value, sizeof(item->value), "%s", value);
+}
+
+static int fake_get(struct backend *b, enum item_kind kind, const char *name,
+		    char value[ITEM_VALUE], struct err *e)
+{
+	struct fake *f = (struct fake *)b;
+	struct fake_item *item = fake_find(f, kind, name);
+	struct fake_item *module = fake_find(f, ITEM_MODULE, MODULE_NAME);
+
+	if (kind == ITEM_SYSCTL && !strcmp(name, FCWND_SYSCTL) && !strcmp(module->value, "absent"))
+		return err_set(e, -ENOENT, "no %s", name);
+	if (!item)
+		return err_set(e, kind == ITEM_SYSCTL ? -ENOENT : -ENODEV, "no %s", name);
+	strcpy(value, item->value);
+	return 0;
+}
+
+static int fake_set(struct backend *b, enum item_kind kind, const char *name,
+		    const char *value, struct err *e)
+{
+	struct fake *f = (struct fake *)b;
+
+	if (++f->count == f->fail_at)
+		return err_set(e, -EIO, "%s fails", name);
+	if (kind == ITEM_MODULE && f->in_use && !strcmp(value, "absent")) {
+		err_set(e, -EBUSY, "in use");
+		return 1;
+	}
+	fake_put(f, kind, name, value);
+	if (kind == ITEM_MODULE)
+		fake_put(f, ITEM_SYSCTL, FCWND_SYSCTL, "0");
+	if (f->count == f->die_at)
+		longjmp(f->killed, 1);
+	return 0;
+}
+
+static void fake_reset(struct fake *f)
+{
+	static const char * const sysctls[][2] = {
+		{ "net.ipv4.tcp_window_scaling", "1" },
+		{ "net.ipv4.tcp_sack", "0" },
+		{ "net.ipv4.tcp_moderate_rcvbuf", "1" },
+		{ "net.ipv4.tcp_no_metrics_save", "0" },
+		{ "net.core.rmem_max", "212992" },
+		{ "net.core.wmem_max", "999999999" },
+		{ "net.ipv4.tcp_rmem", "4096 131072 6291456" },
+		{ "net.ipv4.tcp_wmem", "4096 16384 4194304" },
+		{ "net.ipv4.tcp_mem", "18000 60000 36000" },
+		{ ALLOWED_CC, "reno cubic" },
+		{ DEFAULT_CC, "cubic" },
+	};
+	size_t i;
+
+	memset(f, 0, sizeof(*f));
+	f->backend.get = fake_get;
+	f->backend.set = fake_set;
+	fake_put(f, ITEM_MODULE, MODULE_NAME, "absent");
+	fake_put(f, ITEM_SYSCTL, FCWND_SYSCTL, "0");
+	for (i = 0; i < ARRAY_SIZE(sysctls); i++)
+		fake_put(f, ITEM_SYSCTL, sysctls[i][0], sysctls[i][1]);
+	for (i = 1; i <= 3; i++) {
+		char dev[8];
+
+		snprintf(dev, sizeof(dev), "eth%zu", i);
+		fake_put(f, ITEM_QDISC, dev, "default");
+		fake_put(f, ITEM_TXQLEN, dev, i == 2 ? "0" : "1000");
+	}
+}
+
+static void assert_value(struct fake *f, enum item_kind kind, const char *name,
+			 const char *value)
+{
+	struct fake_item *item = fake_find(f, kind, name);
+
+	assert_non_null(item);
+	assert_string_equal(item->value, value);
+}
+
+static void assert_as_before(struct fake *f)
+{
+	struct fake *fresh = malloc(sizeof(*fresh));
+	uint32_t i;
+
+	fake_reset(fresh);
+	for (i = 0; i < fresh->n; i++)
+		assert_value(f, fresh->items[i].kind, fresh->items[i].name,
+			     fresh->items[i].value);
+	free(fresh);
+}
+
+/* One run of the program: what it holds in memory ends with it. */
+struct run {
+	struct journals js;
+	struct changes ch;
+	struct wants wants;
+	struct notes notes;
+	struct err e;
+};
+
+static char dir[64];
+static struct fake fake;
+static struct run *current;	/* what a "killed" one leaves in memory */
+
+static void run_open(struct run *r)
+{
+	memset(r, 0, sizeof(*r));
+	current = r;
+	r->js.lock = -1;
+	snprintf(r->js.dir, sizeof(r->js.dir), "%s", dir);
+	assert_int_equal(journals_read(&r->js, &r->e), 0);
+}
+
+static void run_close(struct run *r)
+{
+	journals_free(&r->js);
+	free(r);
+}
+
+/* How many changes are needed, or -errno. */
+static int run_plan(struct run *r, const struct circuit *c)
+{
+	const struct facts f = {
+		.dev = "", .up = true, .mtu = 1500, .header = 14, .gso_max_size = 65536,
+		.gso_max_segs = 65535, .tx_queues = 1, .ram = 64ULL << 30, .page = 4096,
+	};
+	struct facts facts = f;
+	struct plan p;
+	int rc;
+
+	memcpy(facts.dev, c->dev, sizeof(facts.dev));
+	assert_int_equal(plan_make(c, &facts, &p, &r->notes, &r->e), 0);
+	wants_make(c, &facts, &p, NULL, true, &r->wants);
+	rc = changes_make(&r->wants, &fake.backend, &r->js, NETNS, c, &r->ch, &r->notes, &r->e);
+	return rc ? rc : (int)r->ch.n;
+}
+
+static int apply(const struct circuit *c)
+{
+	struct run *r = malloc(sizeof(*r));
+	int rc, n;
+
+	run_open(r);
+	n = run_plan(r, c);
+	rc = n < 0 ? n : apply_changes(&r->ch, &fake.backend, &r->js, &r->notes, &r->e);
+	run_close(r);
+	return rc < 0 ? rc : n;
+}
+
+static int undo(const char *dev, bool force, struct undo_result *result)
+{
+	struct run *r = malloc(sizeof(*r));
+	struct journal *j;
+	int rc = -ENOENT;
+
+	run_open(r);
+	j = journals_find(&r->js, NETNS, dev);
+	if (j)
+		rc = undo_circuit(&r->js, j, &fake.backend, force, result, &r->notes, &r->e);
+	run_close(r);
+	return rc;
+}
+
+static struct circuit circuit(const char *dev, uint64_t rate, uint64_t rtt_us, bool cc)
+{
+	struct circuit c = CIRCUIT_DEFAULTS;
+
+	strcpy(c.dev, dev);
+	c.rate = rate;
+	c.rtt_us = rtt_us;
+	c.default_cc = cc;
+	return c;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/ctcp-changes-XXXXXX");
+	fake_reset(&fake);
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char cmd[100];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+static void test_apply_and_undo(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, true);
+	struct undo_result result;
+
+	(void)state;
+	/* module, sack, no_metrics, rmem_max, rmem, wmem, tcp_mem, qdisc, fcwnd, cc x 2 */
+	assert_int_equal(apply(&c), 11);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 67603128");
+	assert_value(&fake, ITEM_SYSCTL, "net.core.wmem_max", "999999999");
+	/* each number at least: 33010, the old 60000, 49515 */
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_mem", "33010 60000 49515");
+	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "11163");
+	assert_value(&fake, ITEM_SYSCTL, ALLOWED_CC, "reno cubic circuit");
+	assert_value(&fake, ITEM_QDISC, "eth1", "tbf rate 500000000 burst 100000 limit 16900782");
+	fake.count = 0;
+	assert_int_equal(apply(&c), 0);
+	assert_int_equal(fake.count, 0);
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.restored, 11);
+	assert_as_before(&fake);
+	assert_int_equal(undo("eth1", false, &result), -ENOENT);
+}
+
+/* Other numbers, other options: as if the first run had never been. */
+static void test_change_in_place(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, true);
+	struct circuit b = circuit("eth1", 125000000, 10000, false);
+	struct undo_result result;
+	struct fake *other = malloc(sizeof(*other));
+	uint32_t i;
+
+	(void)state;
+	assert_true(apply(&b) > 0);
+	*other = fake;
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_true(apply(&a) > 0);
+	assert_true(apply(&b) > 0);
+	for (i = 0; i < other->n; i++)
+		assert_value(&fake, other->items[i].kind, other->items[i].name,
+			     other->items[i].value);
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+	free(other);
+}
+
+static void test_fail_at_each(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, true);
+	struct undo_result result;
+	int n;
+
+	(void)state;
+	for (n = 1; n <= 11; n++) {
+		fake.count = 0;
+		fake.fail_at = n;
+		assert_int_equal(apply(&c), -EIO);
+		assert_as_before(&fake);
+		assert_int_equal(undo("eth1", false, &result), -ENOENT);
+	}
+}
+
+/* In place, a failure goes back to the circuit that was there. */
+static void test_fail_in_place(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct circuit b = circuit("eth1", 1250000000, 26000, true);
+	struct undo_result result;
+	int n, all;
+
+	(void)state;
+	assert_true(apply(&a) > 0);
+	for (n = 1; ; n++) {
+		fake.count = 0;
+		fake.fail_at = n;
+		all = apply(&b);
+		if (all > 0)
+			break;
+		assert_int_equal(all, -EIO);
+		fake.fail_at = 0;
+		assert_int_equal(apply(&a), 0);
+	}
+	assert_true(n > 5);
+	fake.fail_at = 0;
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+static void apply_and_die(const struct circuit *c, int at)
+{
+	fake.count = 0;
+	fake.die_at = at;
+	if (!setjmp(fake.killed))
+		apply(c);
+	else
+		run_close(current);
+	fake.die_at = 0;
+}
+
+static void undo_and_die(int at)
+{
+	struct undo_result result;
+
+	fake.count = 0;
+	fake.die_at = at;
+	if (!setjmp(fake.killed))
+		undo("eth1", false, &result);
+	else
+		run_close(current);
+	fake.die_at = 0;
+}
+
+static void test_killed_at_each(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, true);
+	struct circuit b = circuit("eth1", 125000000, 10000, false);
+	struct undo_result result;
+	int n;
+
+	(void)state;
+	for (n = 1; n <= 11; n++) {
+		apply_and_die(&a, n);
+		assert_int_equal(undo("eth1", false, &result), 0);
+		assert_int_equal(result.left, 0);
+		assert_as_before(&fake);
+		/* in place, from one circuit to another */
+		assert_true(apply(&b) > 0);
+		apply_and_die(&a, n);
+		assert_int_equal(undo("eth1", false, &result), 0);
+		assert_as_before(&fake);
+		/* in undo itself */
+		assert_true(apply(&a) > 0);
+		undo_and_die(n);
+		undo("eth1", false, &result);
+		assert_as_before(&fake);
+	}
+}
+
+static void permute(const char * const order[3], bool rerun)
+{
+	struct circuit c[3] = {
+		circuit("eth1", 500000000, 26000, false),
+		circuit("eth2", 125000000, 10000, true),
+		circuit("eth3", 1250000000, 50000, true),
+	};
+	struct undo_result result;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		assert_true(apply(&c[i]) > 0);
+	if (rerun) {
+		c[0].rate = 2500000000;
+		assert_true(apply(&c[0]) > 0);
+		c[1].rate = 2000000;
+		assert_true(apply(&c[1]) > 0);
+		c[2].default_cc = false;
+		apply(&c[2]);
+	}
+	for (i = 0; i < 3; i++)
+		assert_int_equal(undo(order[i], false, &result), 0);
+	assert_as_before(&fake);
+}
+
+static void test_three_in_any_order(void **state)
+{
+	static const char * const orders[][3] = {
+		{ "eth1", "eth2", "eth3" }, { "eth1", "eth3", "eth2" },
+		{ "eth2", "eth1", "eth3" }, { "eth2", "eth3", "eth1" },
+		{ "eth3", "eth1", "eth2" }, { "eth3", "eth2", "eth1" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		permute(orders[i], false);
+		permute(orders[i], true);
+	}
+}
+
+/* What one circuit no longer needs stays for one that found it there. */
+static void test_kept_for_another(void **state)
+{
+	struct circuit big = circuit("eth1", 500000000, 26000, false);
+	struct circuit small = circuit("eth2", 125000000, 10000, false);
+	struct undo_result result;
+
+	(void)state;
+	assert_true(apply(&big) > 0);
+	assert_true(apply(&small) > 0);
+	assert_value(&fake, ITEM_TXQLEN, "eth2", "1000");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_true(result.handed > 0);
+	assert_value(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
+	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "1074");
+	assert_int_equal(undo("eth2", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+static void test_changed_by_someone(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	assert_true(apply(&c) > 0);
+	fake_put(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 7000000");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 1);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 7000000");
+	assert_value(&fake, ITEM_QDISC, "eth1", "default");
+	assert_int_equal(undo("eth1", true, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_as_before(&fake);
+}
+
+/* Lowered by someone it is set again; raised by someone it is left. */
+static void test_drift(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+
+	(void)state;
+	assert_true(apply(&c) > 0);
+	fake_put(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 7000000");
+	assert_int_equal(apply(&c), 1);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 67603128");
+	fake_put(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 80000000");
+	assert_int_equal(apply(&c), 0);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 80000000");
+}
+
+static void test_foreign_qdisc(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+
+	(void)state;
+	fake_put(&fake, ITEM_QDISC, "eth1", "foreign htb 1:");
+	assert_int_equal(apply(&c), -EEXIST);
+	fake_put(&fake, ITEM_QDISC, "eth1", "tbf rate 1000 ticks 5 limit 6");
+	assert_int_equal(apply(&c), -EEXIST);
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	assert_as_before(&fake);
+}
+
+static void test_module_in_use(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	assert_true(apply(&c) > 0);
+	fake.in_use = true;
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.gone, 1);
+	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
+	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "absent");
+	assert_as_before(&fake);
+}
+
+static void test_device_gone(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	assert_true(apply(&c) > 0);
+	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "eth7");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.gone, 1);
+	assert_int_equal(result.left, 0);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 6291456");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_apply_and_undo, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_change_in_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fail_at_each, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fail_in_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_killed_at_each, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_three_in_any_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kept_for_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_changed_by_someone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign_qdisc, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_module_in_use, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
