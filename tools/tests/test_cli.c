@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line end to end: { exit code, arguments, stdout, stderr }.
+ *
+ * The program is run as it is, without CAP_NET_ADMIN whoever runs the test, on
+ * the loopback device, which it refuses, or only with --dry-run: nothing here
+ * can change the machine.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+struct row {
+	int rc;
+	const char *args;
+	const char *out;	/* in stdout; "" = nothing there */
+	const char *err;	/* in stderr; "" = nothing there */
+};
+
+static char dir[64];
+
+static void slurp(const char *name, char *buf, size_t size)
+{
+	char path[128];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	n = read(fd, buf, size - 1);
+	assert_true(n >= 0);
+	buf[n] = 0;
+	close(fd);
+}
+
+/* In the child: no CAP_NET_ADMIN, not even by exec as root. */
+static void run_program(const char *args)
+{
+	char run[80], line[1024];
+
+	prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0);
+	snprintf(run, sizeof(run), "%s/run", dir);
+	setenv("CTCP_RUNDIR", run, 1);
+	snprintf(line, sizeof(line), "exec %s/ctcp-setup %s >%s/out 2>%s/err", TEST_DIR, args,
+		 dir, dir);
+	execl("/bin/sh", "sh", "-c", line, NULL);
+	_exit(99);
+}
+
+static bool matches(const char *got, const char *want)
+{
+	return *want ? strstr(got, want) != NULL : !*got;
+}
+
+static void check(const struct row *r)
+{
+	char out[16384], err[16384];
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid)
+		run_program(r->args);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	slurp("out", out, sizeof(out));
+	slurp("err", err, sizeof(err));
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != r->rc || !matches(out, r->out) ||
+	    !matches(err, r->err))
+		print_error("ctcp-setup %s: status %#x\n--- stdout\n%s--- stderr\n%s", r->args,
+			    status, out, err);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), r->rc);
+	assert_true(matches(out, r->out));
+	assert_true(matches(err, r->err));
+	/* an error is one line, and says whose it is */
+	if (r->rc) {
+		assert_int_equal(strncmp(err, "ctcp-setup: ", 12), 0);
+		assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+	}
+}
+
+static void check_all(const struct row *rows, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		check(&rows[i]);
+}
+
+#define CIRCUIT "--rate 4gbit --rtt 26ms "
+
+static void test_usage(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "--help", "Usage: ctcp-setup --rate RATE", "" },
+		{ 0, "show --help", "Usage:", "" },
+		{ 0, "undo --help", "Usage:", "" },
+		{ 0, "--version", "ctcp-setup " CTCP_VERSION "\n", "" },
+		{ 2, "", "", "--rate is missing" },
+		{ 2, "lo", "", "--rate is missing" },
+		{ 2, "--rate 4gbit lo", "", "--rtt is missing" },
+		{ 2, CIRCUIT, "", "which device?" },
+		{ 2, CIRCUIT "eth0 eth1", "", "not \"eth0\" and \"eth1\"" },
+		{ 2, CIRCUIT "--frobnicate lo", "", "unknown option \"--frobnicate\"" },
+		{ 2, CIRCUIT "-x lo", "", "unknown option \"-x\"" },
+		{ 2, CIRCUIT "--json=1 lo", "", "\"--json=1\" takes no value" },
+		{ 2, "lo --rate", "", "--rate needs a value" },
+		{ 2, CIRCUIT "--force lo", "", "\"--force\" is not an option of ctcp-setup" },
+		{ 2, "show --rate 4gbit", "", "\"--rate\" is not an option of show" },
+		{ 2, "undo", "", "which device? e.g. ctcp-setup undo eth1" },
+		{ 2, "undo --json lo", "", "\"--json\" is not an option of undo" },
+		{ 2, "show lo eth0", "", "one device at a time" },
+		{ 2, CIRCUIT "a/b", "", "\"a/b\" is not a device name" },
+		{ 2, CIRCUIT "sixteencharacter", "", "is not a device name" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
+static void test_values(void **state)
+{
+	static const struct row rows[] = {
+		{ 2, "--rate 4 --rtt 26ms lo", "", "\"4\" has no unit; 4mbit or 4gbit?" },
+		{ 2, "--rate 4mbps --rtt 26ms lo", "",
+		  "\"4mbps\" means megabytes per second to tc; did you mean 4mbit?" },
+		{ 2, "--rate -4gbit --rtt 26ms lo", "", "\"-4gbit\"" },
+		{ 2, "--rate 0gbit --rtt 26ms lo", "", "from 8kbit to 1tbit" },
+		{ 2, "--rate nan --rtt 26ms lo", "", "\"nan\" is not a rate" },
+		{ 2, "--rate inf --rtt 26ms lo", "", "\"inf\" is not a rate" },
+		{ 2, "--rate '' --rtt 26ms lo", "", "\"\" is not a rate" },
+		{ 2, "--rate '4 gbit' --rtt 26ms lo", "", "unknown unit \" gbit\"" },
+		{ 2, "--rate 4gbitx --rtt 26ms lo", "", "unknown unit \"gbitx\"" },
+		{ 2, "--rate 99999999999999999999gbit --rtt 26ms lo", "", "out of range" },
+		{ 2, "--rate 4gbit --rtt 26 lo", "", "26ms or 26us?" },
+		{ 2, "--rate 4gbit --rtt 0us lo", "", "from 1us to 10s" },
+		{ 2, "--rate 4gbit --rtt 11s lo", "", "from 1us to 10s" },
+		{ 2, CIRCUIT "--multiple 11 lo", "", "from 0.01 to 10" },
+		{ 2, CIRCUIT "--multiple x lo", "", "\"x\" is not a number" },
+		{ 2, CIRCUIT "--burst 1kbit lo", "", "k is 1024 bytes" },
+		{ 2, CIRCUIT "--burst 5gb lo", "", "4294967295b" },
+		{ 2, CIRCUIT "--limit 0 lo", "", "--limit: \"0\" is out of range" },
+		{ 2, CIRCUIT "--mss 87 lo", "", "from 88 to 65496" },
+		{ 2, CIRCUIT "--streams 0 lo", "", "from 1 to 65535" },
+		{ 2, CIRCUIT "--streams 2.5 lo", "", "not a whole number" },
+		{ 2, CIRCUIT "--shaper htb lo", "", "one of tbf, fq, none" },
+		{ 2, CIRCUIT "--to 10.0.0.1/8 lo", "", "did you mean 10.0.0.0/8?" },
+		{ 2, CIRCUIT "--to nowhere lo", "", "not a prefix" },
+		{ 2, CIRCUIT "--via 10.0.0.1 lo", "", "--via needs --to" },
+		{ 2, CIRCUIT "--to 10.0.0.0/8 --via fe80::1 lo", "", "both IPv4 or both IPv6" },
+		{ 2, CIRCUIT "--to 10.0.0.0/8 --via 10.0.0.0/8 lo", "", "not an address" },
+		{ 2, CIRCUIT "--shaper fq --burst 100kb lo", "", "--shaper fq has none" },
+		{ 2, CIRCUIT "--shaper none --limit 100kb lo", "", "has no queue" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
+static void test_refused(void **state)
+{
+	static const struct row rows[] = {
+		{ 1, CIRCUIT "lo", "", "this needs CAP_NET_ADMIN" },
+		{ 1, "undo lo", "", "this needs CAP_NET_ADMIN" },
+		{ 1, CIRCUIT "--dry-run lo", "", "lo is the loopback device" },
+		{ 1, "--dry-run " CIRCUIT "no-such-device", "",
+		  "there is no device no-such-device" },
+		{ 1, "show lo", "", "there is no circuit on lo" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
+static void test_show(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "show", "no circuit in this network namespace\n", "" },
+		{ 0, "show --json", "[]\n", "" },
+		{ 0, "show --json lo", "[]\n", "" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/ctcp-cli-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char cmd[100];
+
+	(void)state;
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_show),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
