@@ -16,7 +16,7 @@
  *	At least 2 segments a stream: with 1 every segment would wait for the
  *	far side's delayed acknowledgement.
  *  limit = fcwnd x wire: what the windows can send at most fits in the queue
- *	(Alali 2016, 3.3.2: limit / fcwnd = 1 leaves no drop at any RTT).  At least
+ *	(Alali 2016, figure 3.5: limit / fcwnd = 1 leaves no drop at any RTT).  At least
  *	one GSO packet, or a queue would drop such a packet for ever.
  *  burst = max(one GSO packet, rate x 200 us).  A packet larger than the bucket
  *	is cut up in software (sch_tbf.c: tbf_segment()).  200 us is the
