@@ -117,8 +117,9 @@ int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 		if (opt == '?' || opt == ':')
 			return bad_option(opt, argv, e);
 		if (!takes_option(takes, opt))
-			return err_set(e, -EINVAL, "\"--%s\" is not an option of %s", options[index].name,
-				       argv[0]);
+			return err_set(e, -EINVAL,
+				       "\"--%s\" is not an option of %s",
+				       options[index].name, argv[0]);
 		if (opt <= OPT_DEFAULT_CC)
 			rc = parse_circuit_option(opt, optarg, &a->circuit, e);
 		else

@@ -74,10 +74,12 @@ static int check_foreign(struct job *job, const struct want *w, const char *now,
 	if (w->kind != ITEM_QDISC || qdisc_parse(now, &q) || q.state == QDISC_DEFAULT)
 		return 0;
 	if (q.state == QDISC_FOREIGN)
-		return err_set(job->e, -EEXIST, "%s has a root qdisc of somebody else's, %s %x:; tc qdisc del dev %s root would clear the way",
+		return err_set(job->e, -EEXIST,
+			       "%s has a root qdisc of somebody else's, %s %x:; tc qdisc del dev %s root would clear the way",
 			       w->name, q.kind, q.handle >> 16, w->name);
 	if (!have_record)
-		return err_set(job->e, -EEXIST, "%s has a qdisc %x: that no journal tells of; tc qdisc del dev %s root would clear the way",
+		return err_set(job->e, -EEXIST,
+			       "%s has a qdisc %x: that no journal tells of; tc qdisc del dev %s root would clear the way",
 			       w->name, OUR_MAJOR, w->name);
 	return 0;
 }
@@ -289,7 +291,8 @@ static int read_item(struct job *job, const struct want *w, char now[ITEM_VALUE]
 		if (rc || item_equal(w->kind, w->name, now, target))
 			return rc ? rc : 1;
 		if (!w->optional)
-			return err_set(job->e, -EROFS, "%s is %s and can only be read in this network namespace; it should be %s",
+			return err_set(job->e, -EROFS,
+				       "%s is %s and can only be read in this network namespace; it should be %s",
 				       w->name, now, target);
 		say_elsewhere(job, w, target);
 		return 1;

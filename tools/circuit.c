@@ -100,11 +100,13 @@ int parse_prefix(const char *s, struct prefix *p, struct err *e)
 		goto bad;
 	p->len = len;
 	if (clear_host_bits(p))
-		return err_set(e, -EINVAL, "--to: \"%s\" has bits behind its prefix length; did you mean %s?",
+		return err_set(e, -EINVAL,
+			       "--to: \"%s\" has bits behind its prefix length; did you mean %s?",
 			       s, format_prefix(right, sizeof(right), p));
 	return 0;
 bad:
-	return err_set(e, -EINVAL, "--to: \"%s\" is not a prefix; write e.g. 192.0.2.0/24 or 2001:db8::/32",
+	return err_set(e, -EINVAL,
+		       "--to: \"%s\" is not a prefix; write e.g. 192.0.2.0/24 or 2001:db8::/32",
 		       s);
 }
 
@@ -142,20 +144,25 @@ char *format_prefix(char *buf, size_t len, const struct prefix *p)
 int circuit_check(const struct circuit *c, struct err *e)
 {
 	if (!c->rate)
-		return err_set(e, -EINVAL, "--rate is missing; what does the circuit carry, e.g. --rate 4gbit?");
+		return err_set(e, -EINVAL,
+			       "--rate is missing; what does the circuit carry, e.g. --rate 4gbit?");
 	if (!c->rtt_us)
-		return err_set(e, -EINVAL, "--rtt is missing; what is the round trip at no load, e.g. --rtt 26ms?");
+		return err_set(e, -EINVAL,
+			       "--rtt is missing; what is the round trip at no load, e.g. --rtt 26ms?");
 	if (!c->dev[0])
-		return err_set(e, -EINVAL, "which device? e.g. ctcp-setup --rate 4gbit --rtt 26ms eth1");
+		return err_set(e, -EINVAL,
+			       "which device? e.g. ctcp-setup --rate 4gbit --rtt 26ms eth1");
 	if (c->via.family && !c->to.family)
 		return err_set(e, -EINVAL, "--via needs --to: a gateway towards which prefix?");
 	if (c->via.family && c->via.family != c->to.family)
-		return err_set(e, -EINVAL, "--via and --to are not of one family; both IPv4 or both IPv6");
+		return err_set(e, -EINVAL,
+			       "--via and --to are not of one family; both IPv4 or both IPv6");
 	if (c->burst && c->shaper != SHAPER_TBF)
 		return err_set(e, -EINVAL, "--burst is the bucket of tbf; --shaper %s has none",
 			       shaper_name(c->shaper));
 	if (c->limit && c->shaper == SHAPER_NONE)
-		return err_set(e, -EINVAL, "--limit is room in a queue; --shaper none has no queue");
+		return err_set(e, -EINVAL,
+			       "--limit is room in a queue; --shaper none has no queue");
 	return 0;
 }
 
@@ -165,7 +172,8 @@ char *circuit_format(char *buf, size_t len, const struct circuit *c)
 
 	format_prefix(to, sizeof(to), &c->to);
 	format_addr(via, sizeof(via), &c->via);
-	snprintf(buf, len, "rate=%" PRIu64 " rtt=%" PRIu64 " multiple=%u streams=%u mss=%u burst=%" PRIu64
+	snprintf(buf, len,
+		 "rate=%" PRIu64 " rtt=%" PRIu64 " multiple=%u streams=%u mss=%u burst=%" PRIu64
 		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d",
 		 c->rate, c->rtt_us, c->multiple, c->streams, c->mss, c->burst, c->limit,
 		 shaper_name(c->shaper), to, via, c->default_cc);
@@ -180,7 +188,8 @@ int circuit_parse(const char *text, struct circuit *c)
 	int cc;
 
 	memset(c, 0, sizeof(*c));
-	if (sscanf(text, "rate=%" SCNu64 " rtt=%" SCNu64 " multiple=%u streams=%u mss=%u burst=%" SCNu64
+	if (sscanf(text,
+		   "rate=%" SCNu64 " rtt=%" SCNu64 " multiple=%u streams=%u mss=%u burst=%" SCNu64
 		   " limit=%" SCNu64 " shaper=%7s to=%63s via=%63s default_cc=%d",
 		   &c->rate, &c->rtt_us, &c->multiple, &c->streams, &c->mss, &c->burst,
 		   &c->limit, shaper, to, via, &cc) != 11)

@@ -13,6 +13,8 @@
 #include "args.h"
 #include "command.h"
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
 #ifndef CTCP_VERSION
 #define CTCP_VERSION "0.1.0"
 #endif
@@ -58,13 +60,30 @@ static const char help[] =
 "\n"
 "Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
 
+/* Options without a value may stand before the command's name. */
+static int command_index(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--json") && strcmp(argv[i], "--quiet") &&
+		    strcmp(argv[i], "--force"))
+			break;
+	return i;
+}
+
+/* A name that is found is moved to argv[1]. */
 static const struct command *find_command(int argc, char **argv)
 {
+	int at = command_index(argc, argv);
 	size_t i;
 
-	for (i = 1; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return &commands[i];
+	for (i = 1; at < argc && i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(argv[at], commands[i].name))
+			continue;
+		memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof(*argv));
+		return &commands[i];
+	}
 	return &commands[0];
 }
 

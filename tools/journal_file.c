@@ -67,7 +67,8 @@ static int lock_busy(int fd, struct err *e)
 
 	pid[n > 0 ? n : 0] = 0;
 	pid[strcspn(pid, "\n")] = 0;
-	return err_set(e, -EBUSY, "another ctcp-setup has been at work for %d s, process %s; wait for it or end it",
+	return err_set(e, -EBUSY,
+		       "another ctcp-setup has been at work for %d s, process %s; wait for it or end it",
 		       LOCK_WAIT_MS / 1000, pid[0] ? pid : "unknown");
 }
 
@@ -130,7 +131,8 @@ static char *read_file(int dir, const char *name, size_t *len)
 
 static int damaged(const struct journals *js, const char *name, struct err *e)
 {
-	return err_set(e, -EBADMSG, "the journal %s/%s is damaged and nothing of it was used; set back by hand what it names, then delete it",
+	return err_set(e, -EBADMSG,
+		       "the journal %s/%s is damaged and nothing of it was used; set back by hand what it names, then delete it",
 		       js->dir, name);
 }
 

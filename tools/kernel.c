@@ -118,8 +118,9 @@ static int set_sysctl(const char *name, const char *value, struct err *e)
 	int rc = sysctl_set(name, value, e);
 
 	if (rc == -EPERM && !strcmp(name, DEFAULT_CC))
-		err_set(e, rc, "%s: the kernel refuses \"%s\" in this network namespace until " ALLOWED_CC " of the machine's own lists it",
-			name, value);
+		err_set(e, rc,
+			"%s: the kernel refuses \"%s\" in this network namespace until %s of the machine's own lists it",
+			name, value, ALLOWED_CC);
 	return rc;
 }
 
@@ -146,8 +147,9 @@ static int check_congctl(const struct route *r, struct err *e)
 		return 0;
 	if (sysctl_get(AVAILABLE_CC, available, e) || has_word(available, CC_NAME))
 		return 0;
-	return err_set(e, -ENOENT, "the kernel has no congestion control " CC_NAME " (" AVAILABLE_CC " is \"%.200s\"); modprobe " MODULE_NAME,
-		       available);
+	return err_set(e, -ENOENT,
+		       "the kernel has no congestion control %s (%s is \"%.200s\"); modprobe %s",
+		       CC_NAME, AVAILABLE_CC, available, MODULE_NAME);
 }
 
 static int set_route(struct kernel *k, const char *name, const char *value, struct err *e)

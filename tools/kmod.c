@@ -16,7 +16,8 @@ static int no_module(const char *name, struct err *e)
 	struct utsname u;
 
 	uname(&u);
-	return err_set(e, -ENOENT, "there is no module %s for kernel %s; build it there (dkms install, or make install), then modprobe %s shows it loads",
+	return err_set(e, -ENOENT,
+		       "there is no module %s for kernel %s; build it there (dkms install, or make install), then modprobe %s shows it loads",
 		       name, u.release, name);
 }
 
@@ -37,7 +38,7 @@ static int insert(struct kmod_ctx *ctx, const char *name, struct err *e)
 			break;
 	}
 	kmod_module_unref_list(list);
-	if (rc == -ENOENT || rc == -ENOSYS)
+	if (rc == -ENOENT)
 		return no_module(name, e);
 	if (rc < 0)
 		return err_set(e, rc, "cannot load module %s: %s; modprobe %s and dmesg say more",

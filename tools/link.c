@@ -50,7 +50,8 @@ static struct nl_sock *open_route_socket(struct err *e)
 
 static int no_device(const char *dev, struct err *e)
 {
-	return err_set(e, -ENODEV, "there is no device %s in this network namespace; ip link shows those there are",
+	return err_set(e, -ENODEV,
+		       "there is no device %s in this network namespace; ip link shows those there are",
 		       dev);
 }
 
@@ -160,9 +161,10 @@ static bool speed_is_real(const char *kind)
 
 static uint64_t read_speed(const char *dev)
 {
-	struct {
+	union {
 		struct ethtool_link_settings link;
-		__u32 masks[3 * 127];
+		/* and three masks of at most 127 words behind it */
+		char space[sizeof(struct ethtool_link_settings) + 3 * 127 * sizeof(__u32)];
 	} req = { .link.cmd = ETHTOOL_GLINKSETTINGS };
 	struct ifreq ifr = { .ifr_data = (void *)&req };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -268,7 +270,8 @@ static int take_next_hop(struct rtnl_route *route, const struct facts *f,
 	char to[64];
 
 	if (!nh || rtnl_route_nh_get_ifindex(nh) != f->ifindex)
-		return err_set(e, -ENETUNREACH, "--to: %s is not reached by %s; --via GATEWAY says how",
+		return err_set(e, -ENETUNREACH,
+			       "--to: %s is not reached by %s; --via GATEWAY says how",
 			       format_prefix(to, sizeof(to), &want->to), f->dev);
 	take_addr(rtnl_route_nh_get_gateway(nh), &want->gateway);
 	return 0;

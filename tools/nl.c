@@ -142,7 +142,7 @@ int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e)
 
 /* One object: its answer, then the acknowledgement. */
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
-	   struct err *e)
+	    struct err *e)
 {
 	struct wait w = { .each = each, .data = data, .e = e };
 
@@ -151,7 +151,7 @@ int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 }
 
 int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
-	    struct err *e)
+	     struct err *e)
 {
 	struct wait w = { .each = each, .data = data, .e = e };
 

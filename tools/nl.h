@@ -29,8 +29,8 @@ int nlm_open(struct nl *nl, struct err *e);
 void nlm_close(struct nl *nl);
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
-	   struct err *e);
-int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	    struct err *e);
+int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
+	     struct err *e);
 
 #endif

@@ -35,9 +35,11 @@ static int check_bridge(const struct facts *f, struct err *e)
 	if (strcmp(f->kind, "bridge"))
 		return 0;
 	if (!f->ports[0])
-		return err_set(e, -EOPNOTSUPP, "%s is a bridge without a port; shape the port that the circuit leaves by",
+		return err_set(e, -EOPNOTSUPP,
+			       "%s is a bridge without a port; shape the port that the circuit leaves by",
 			       f->dev);
-	return err_set(e, -EOPNOTSUPP, "%s is a bridge and forwards past its own queue; shape the port that the circuit leaves by: %s",
+	return err_set(e, -EOPNOTSUPP,
+		       "%s is a bridge and forwards past its own queue; shape the port that the circuit leaves by: %s",
 		       f->dev, f->ports);
 }
 
@@ -47,7 +49,8 @@ int plan_check_device(const struct circuit *c, const struct facts *f,
 	char rate[32];
 
 	if (f->loopback)
-		return err_set(e, -EOPNOTSUPP, "%s is the loopback device; name the device that the circuit leaves by",
+		return err_set(e, -EOPNOTSUPP,
+			       "%s is the loopback device; name the device that the circuit leaves by",
 			       f->dev);
 	if (check_bridge(f, e))
 		return -EOPNOTSUPP;
@@ -57,10 +60,12 @@ int plan_check_device(const struct circuit *c, const struct facts *f,
 		return err_set(e, -ERANGE, "--rate: %s is more than %s carries, %" PRIu64 "mbit",
 			       format_rate(rate, sizeof(rate), c->rate), f->dev, f->speed_mbit);
 	if (f->master[0])
-		note(notes, "%s is a port of %s (%s): what %s forwards through it is shaped too, and routes and addresses belong on %s",
+		note(notes,
+		     "%s is a port of %s (%s): what %s forwards through it is shaped too, and routes and addresses belong on %s",
 		     f->dev, f->master, f->master_kind, f->master, f->master);
 	if (f->parent[0])
-		note(notes, "%s sits on %s: the queue of %s is untouched, its other traffic still shares the wire",
+		note(notes,
+		     "%s sits on %s: the queue of %s is untouched, its other traffic still shares the wire",
 		     f->dev, f->parent, f->parent);
 	return 0;
 }
@@ -110,17 +115,23 @@ static int plan_window(const struct circuit *c, struct plan *p,
 	if (most > TCP_CIRCUIT_FCWND_LIMIT)
 		most = TCP_CIRCUIT_FCWND_LIMIT;
 	if (div_up(total, c->streams) > most)
-		return err_set(e, -ERANGE, "a window of %" PRIu64 " segments does not fit %u stream%s, each ends at %" PRIu64 "; --streams %" PRIu64 " or more",
+		return err_set(e, -ERANGE,
+			       "a window of %" PRIu64
+			       " segments does not fit %u stream%s, each ends at %" PRIu64
+			       "; --streams %" PRIu64 " or more",
 			       total, c->streams, c->streams > 1 ? "s" : "", most,
 			       div_up(total, most));
 	if (total < (uint64_t)FCWND_MIN * c->streams) {
-		note(notes, "the circuit holds less than %u segments a stream; the window is %u, the least that does not wait for delayed acknowledgements",
+		note(notes,
+		     "the circuit holds less than %u segments a stream; the window is %u, the least that does not wait for delayed acknowledgements",
 		     FCWND_MIN, FCWND_MIN);
 		total = (uint64_t)FCWND_MIN * c->streams;
 	}
 	p->fcwnd = (uint32_t)div_up(total, c->streams);
 	if (total > UINT32_MAX)
-		return err_set(e, -ERANGE, "a window of %" PRIu64 " segments is past 32 bits; a larger --mss or MTU",
+		return err_set(e, -ERANGE,
+			       "a window of %" PRIu64
+			       " segments is past 32 bits; a larger --mss or MTU",
 			       total);
 	p->fcwnd_total = (uint32_t)total;
 	return 0;
@@ -138,17 +149,22 @@ static int plan_limit(const struct circuit *c, const struct facts *f,
 	if (c->shaper == SHAPER_NONE)
 		return 0;
 	if (c->shaper == SHAPER_TBF && !c->limit && p->limit < p->gso_packet) {
-		note(notes, "limit is %" PRIu64 " bytes, one GSO packet of %s, instead of the window's %" PRIu64,
+		note(notes,
+		     "limit is %" PRIu64
+		     " bytes, one GSO packet of %s, instead of the window's %" PRIu64,
 		     p->gso_packet, f->dev, p->limit);
 		p->limit = p->gso_packet;
 	}
 	if (c->limit)
 		p->limit = c->limit;
 	if (p->limit < p->wire)
-		return err_set(e, -ERANGE, "--limit: %" PRIu64 " bytes hold no packet of %s; at least %u",
+		return err_set(e, -ERANGE,
+			       "--limit: %" PRIu64 " bytes hold no packet of %s; at least %u",
 			       p->limit, f->dev, p->wire);
 	if (c->shaper == SHAPER_TBF && p->limit > UINT32_MAX)
-		return err_set(e, -ERANGE, "a limit of %" PRIu64 " bytes is more than tbf can say, %u; --shaper fq, or a smaller --limit",
+		return err_set(e, -ERANGE,
+			       "a limit of %" PRIu64
+			       " bytes is more than tbf can say, %u; --shaper fq, or a smaller --limit",
 			       p->limit, UINT32_MAX);
 	return 0;
 }
@@ -161,10 +177,13 @@ static int check_bucket_time(const struct circuit *c, const struct plan *p,
 	char rate[32];
 
 	if (p->burst > UINT32_MAX)
-		return err_set(e, -ERANGE, "a burst of %" PRIu64 " bytes is more than tbf can say, %u",
+		return err_set(e, -ERANGE,
+			       "a burst of %" PRIu64 " bytes is more than tbf can say, %u",
 			       p->burst, UINT32_MAX);
 	if (p->burst > most)
-		return err_set(e, -ERANGE, "a burst of %" PRIu64 " bytes lasts more than %u s at %s; at most %" PRIu64,
+		return err_set(e, -ERANGE,
+			       "a burst of %" PRIu64
+			       " bytes lasts more than %u s at %s; at most %" PRIu64,
 			       p->burst, BUCKET_SECONDS, format_rate(rate, sizeof(rate), c->rate),
 			       most);
 	return 0;
@@ -178,16 +197,22 @@ static int plan_tbf(const struct circuit *c, const struct facts *f,
 	if (c->burst)
 		p->burst = c->burst;
 	if (p->burst < p->wire)
-		return err_set(e, -ERANGE, "--burst: %" PRIu64 " bytes pass no full segment of %s; at least %u",
+		return err_set(e, -ERANGE,
+			       "--burst: %" PRIu64 " bytes pass no full segment of %s; at least %u",
 			       p->burst, f->dev, p->wire);
 	if (p->burst < p->gso_packet)
-		note(notes, "--burst: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64 " bytes: tbf cuts such packets up in software",
+		note(notes,
+		     "--burst: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64
+		     " bytes: tbf cuts such packets up in software",
 		     p->burst, f->dev, p->gso_packet);
 	else if (p->limit < p->gso_packet)
-		note(notes, "--limit: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64 " bytes: tbf drops such packets; ip link set %s gso_max_size makes them smaller",
+		note(notes,
+		     "--limit: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64
+		     " bytes: tbf drops such packets; ip link set %s gso_max_size makes them smaller",
 		     p->limit, f->dev, p->gso_packet, f->dev);
 	if (c->rate > GBIT(20))
-		note(notes, "above 20gbit a tbf at the root is one lock for all queues of %s and may not keep up; --shaper fq has one for each",
+		note(notes,
+		     "above 20gbit a tbf at the root is one lock for all queues of %s and may not keep up; --shaper fq has one for each",
 		     f->dev);
 	return check_bucket_time(c, p, e);
 }
@@ -200,11 +225,15 @@ static int plan_fq(const struct circuit *c, struct plan *p, struct err *e)
 	char rate[32];
 
 	if (share >= UINT32_MAX)
-		return err_set(e, -ERANGE, "fq paces one stream up to 34.35gbit, not %s; --streams %" PRIu64 " or more",
+		return err_set(e, -ERANGE,
+			       "fq paces one stream up to 34.35gbit, not %s; --streams %" PRIu64
+			       " or more",
 			       format_rate(rate, sizeof(rate), share),
 			       c->rate / UINT32_MAX + 1);
 	if (!share)
-		return err_set(e, -ERANGE, "--streams: %u leave less than 1 byte/s each", c->streams);
+		return err_set(e, -ERANGE,
+			       "--streams: %u leave less than 1 byte/s each",
+			       c->streams);
 	p->maxrate = (uint32_t)share;
 	p->flow_packets = (uint32_t)max_u64(div_up(packets, c->streams), 100);
 	p->packets = (uint32_t)max_u64(packets, 10000);
@@ -218,7 +247,9 @@ static void plan_buffers(const struct circuit *c, const struct facts *f,
 	uint64_t need, half = f->ram / f->page / 2;
 
 	if (want > INT_MAX) {
-		note(notes, "buffers of %" PRIu64 " bytes are more than the kernel takes; %d, so a loss may stall a full window",
+		note(notes,
+		     "buffers of %" PRIu64
+		     " bytes are more than the kernel takes; %d, so a loss may stall a full window",
 		     want, INT_MAX);
 		want = INT_MAX;
 	}
@@ -229,7 +260,9 @@ static void plan_buffers(const struct circuit *c, const struct facts *f,
 	p->tcp_mem[2] = div_up(need * 3, 2);
 	if (need <= half)
 		return;
-	note(notes, "full buffers would take %" PRIu64 " MiB, this machine has %" PRIu64 " MiB: tcp_mem ends at half of that, and under memory pressure the circuit falls far below its rate",
+	note(notes,
+	     "full buffers would take %" PRIu64 " MiB, this machine has %" PRIu64
+	     " MiB: tcp_mem ends at half of that, and under memory pressure the circuit falls far below its rate",
 	     need * f->page >> 20, f->ram >> 20);
 	p->tcp_mem[0] = half;
 	p->tcp_mem[1] = half * 5 / 4;

@@ -140,7 +140,8 @@ static int qdisc_commands(const struct change *c, char *buf, size_t len)
 		return mq_commands(&q, c->name, buf + used, len - (size_t)used);
 	if (q.state == QDISC_FQ) {
 		fq_arguments(&q, text, sizeof(text));
-		snprintf(buf + used, len - (size_t)used, "tc qdisc replace dev %s root handle %x: %s\n",
+		snprintf(buf + used, len - (size_t)used,
+			 "tc qdisc replace dev %s root handle %x: %s\n",
 			 c->name, OUR_MAJOR, text);
 		return 0;
 	}
@@ -209,7 +210,8 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	char to[64];
 	json_t *root;
 
-	root = json_pack("{s:s, s:I, s:I, s:f, s:i, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:[I,I,I], s:b}",
+	root = json_pack(
+			 "{s:s, s:I, s:I, s:f, s:i, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:[I,I,I], s:b}",
 			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
 			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
@@ -246,7 +248,8 @@ json_t *json_changes(const struct changes *ch)
 		json_array_append_new(list,
 			json_pack("{s:s, s:s, s:s, s:s}", "kind", item_kind_name(c->kind),
 				  "name", c->name,
-				  "from", item_describe(c->kind, c->name, c->from, from, sizeof(from)),
+				  "from",
+				  item_describe(c->kind, c->name, c->from, from, sizeof(from)),
 				  "to", item_describe(c->kind, c->name, c->to, to, sizeof(to))));
 	}
 	return list;

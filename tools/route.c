@@ -151,15 +151,18 @@ static int check_base(const struct route_want *want, const struct route *base,
 		return err_set(e, -EINVAL, "--to: the route to %s is not unicast; remove it first",
 			       to);
 	if (find_attr(base, RTA_MULTIPATH) || find_attr(base, RTA_NH_ID))
-		return err_set(e, -EINVAL, "--to: the route to %s has several next hops or a nexthop object; a circuit is one path",
+		return err_set(e, -EINVAL,
+			       "--to: the route to %s has several next hops or a nexthop object; a circuit is one path",
 			       to);
 	info = attr && mnl_attr_get_payload_len(attr) >= sizeof(*info) ?
 		mnl_attr_get_payload(attr) : NULL;
 	if (info && info->rta_expires)
-		return err_set(e, -EINVAL, "--to: the route to %s expires, a router announced it; add one of your own first",
+		return err_set(e, -EINVAL,
+			       "--to: the route to %s expires, a router announced it; add one of your own first",
 			       to);
 	if (!want->via && attr_u32(base, RTA_OIF) != (uint32_t)want->ifindex)
-		return err_set(e, -EINVAL, "--to: the route to %s does not leave by %s; --via GATEWAY would move it",
+		return err_set(e, -EINVAL,
+			       "--to: the route to %s does not leave by %s; --via GATEWAY would move it",
 			       to, want->dev);
 	return 0;
 }
@@ -182,6 +185,19 @@ int route_build(const struct route_want *want, const struct route *base,
 	}
 	put_metrics(nlh, metrics, want->fcwnd);
 	return take_message(out, nlh, e);
+}
+
+/* The route's own MTU, 0 = the device's. */
+uint32_t route_mtu(const struct route *r)
+{
+	const struct nlattr *metrics = find_attr(r, RTA_METRICS), *attr;
+
+	if (!metrics)
+		return 0;
+	mnl_attr_for_each_nested(attr, metrics)
+		if (mnl_attr_get_type(attr) == RTAX_MTU && !mnl_attr_validate(attr, MNL_TYPE_U32))
+			return mnl_attr_get_u32(attr);
+	return 0;
 }
 
 bool route_has_congctl(const struct route *r, const char *name)

@@ -38,6 +38,7 @@ struct route_want {
 
 int route_build(const struct route_want *want, const struct route *base,
 		struct route *out, struct err *e);
+uint32_t route_mtu(const struct route *r);
 bool route_has_congctl(const struct route *r, const char *name);
 bool route_covers(const struct route *want, const struct route *have);
 struct nlmsghdr *route_message(void *buf, int type, const struct route *route);

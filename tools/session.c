@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ int need_net_admin(struct err *e)
 	if (!syscall(SYS_capget, &head, data) &&
 	    data[CAP_NET_ADMIN / 32].effective & 1U << CAP_NET_ADMIN % 32)
 		return 0;
-	return err_set(e, -EPERM, "this needs CAP_NET_ADMIN; run it as root, or with --dry-run to see what it would do");
+	return err_set(e, -EPERM,
+		       "this needs CAP_NET_ADMIN; run it as root, or with --dry-run to see what it would do");
 }
 
 int session_open(struct session *s, const struct args *a, struct err *e)
@@ -63,6 +65,20 @@ int session_plan(struct session *s, const struct circuit *c, struct err *e)
 	return rc;
 }
 
+/* The window is counted in segments of the device's MTU unless told. */
+static void say_route_mtu(struct session *s, const struct circuit *c, const struct route *now)
+{
+	uint32_t headers = c->to.family == AF_INET6 ? TCP_IP6_HEADERS : TCP_IP4_HEADERS;
+	uint32_t mtu = route_mtu(now);
+	char to[64];
+
+	if (!mtu || mtu >= s->plan.mss + headers || mtu < headers + MSS_MIN)
+		return;
+	note(&s->notes,
+	     "the route to %s has an MTU of %u: its segments are smaller than planned; --mss %u counts them right",
+	     format_prefix(to, sizeof(to), &c->to), mtu, mtu - headers);
+}
+
 static int want_route(struct session *s, const struct circuit *c, struct err *e)
 {
 	struct route now;
@@ -75,15 +91,20 @@ static int want_route(struct session *s, const struct circuit *c, struct err *e)
 	s->route.via = c->via.family;
 	s->route.gateway = c->via;
 	rc = route_read(&s->kernel.nl, &c->to, &now, e);
-	if (rc || now.len)
+	if (rc)
 		return rc;
+	if (now.len) {
+		say_route_mtu(s, c, &now);
+		return 0;
+	}
 	return route_next_hop(c, &s->facts, &s->route, e);
 }
 
 static void say_who_uses_it(struct session *s, const struct circuit *c)
 {
 	if (!c->to.family && !c->default_cc)
-		note(&s->notes, "no traffic uses " CC_NAME " yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
+		note(&s->notes,
+		     "no traffic uses " CC_NAME " yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
 }
 
 int session_changes(struct session *s, const struct circuit *c, struct err *e)

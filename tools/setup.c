@@ -20,11 +20,13 @@ static int recover(struct session *s, struct err *e)
 
 	if (!j || !j->applying)
 		return 0;
-	note(&s->trouble, "an earlier run on %s was cut short; what it had changed was taken back first",
+	note(&s->trouble,
+	     "an earlier run on %s was cut short; what it had changed was taken back first",
 	     j->circuit.dev);
 	rc = undo_circuit(&s->journals, j, &s->kernel.backend, false, &result, &s->trouble, e);
 	if (!rc && result.left)
-		rc = err_set(e, -EBUSY, "an earlier run on %s was cut short and cannot be taken back whole, see the notes; ctcp-setup undo --force %s does it anyway",
+		rc = err_set(e, -EBUSY,
+			     "an earlier run on %s was cut short and cannot be taken back whole, see the notes; ctcp-setup undo --force %s does it anyway",
 			     j->circuit.dev, j->circuit.dev);
 	if (rc)
 		return rc;

@@ -40,7 +40,9 @@ static void drift_line(const struct change *c, char *buf, size_t len)
 
 static void print_stats(const struct qdisc *q, const struct qdisc_stats *st)
 {
-	printf("  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64 " packets, %u dropped, %u over rate, backlog %u bytes %u packets\n",
+	printf(
+	       "  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64
+	       " packets, %u dropped, %u over rate, backlog %u bytes %u packets\n",
 	       q->kind, st->bytes, st->packets, st->drops, st->overlimits, st->backlog,
 	       st->qlen);
 }
@@ -109,7 +111,8 @@ static void show_one(struct session *s, const struct journal *j, json_t *list)
 	int rc;
 
 	if (j->applying) {
-		err_set(&trouble, -EBUSY, "a run on it was cut short; ctcp-setup undo %s, or the same command again",
+		err_set(&trouble, -EBUSY,
+			"a run on it was cut short; ctcp-setup undo %s, or the same command again",
 			c.dev);
 	} else {
 		rc = session_plan(s, &c, &e);
@@ -149,7 +152,8 @@ static int run(struct session *s, struct err *e)
 	if (rc)
 		return rc;
 	if (!shown && dev[0])
-		return err_set(e, -ENOENT, "there is no circuit on %s; ctcp-setup show lists those there are",
+		return err_set(e, -ENOENT,
+			       "there is no circuit on %s; ctcp-setup show lists those there are",
 			       dev);
 	if (!shown)
 		printf("no circuit in this network namespace\n");

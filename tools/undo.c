@@ -45,7 +45,8 @@ static enum outcome leave(struct job *job, const struct record *r, const char *n
 {
 	char a[256], b[256];
 
-	note(job->notes, "%s %s is \"%s\", which is not ours: left alone; undo --force would make it \"%s\"",
+	note(job->notes,
+	     "%s %s is \"%s\", which is not ours: left alone; undo --force would make it \"%s\"",
 	     item_kind_name(r->kind), r->name,
 	     item_describe(r->kind, r->name, now, a, sizeof(a)),
 	     item_describe(r->kind, r->name, r->before, b, sizeof(b)));

@@ -48,7 +48,8 @@ static int run(struct session *s, struct err *e)
 	if (!s->args->quiet)
 		report(dev, &result);
 	print_notes(result.left ? stderr : stdout, &s->notes);
-	return result.left ? err_set(e, -EBUSY, "%s: %u of its settings are not as before, see the notes; undo --force sets what someone else changed",
+	return result.left ? err_set(e, -EBUSY,
+				     "%s: %u of its settings are not as before, see the notes; undo --force sets what someone else changed",
 				     dev, result.left) : 0;
 }
 

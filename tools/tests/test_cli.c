@@ -187,6 +187,8 @@ static void test_show(void **state)
 	static const struct row rows[] = {
 		{ 0, "show", "no circuit in this network namespace\n", "" },
 		{ 0, "show --json", "[]\n", "" },
+		{ 0, "--json show", "[]\n", "" },
+		{ 0, "--json show lo", "[]\n", "" },
 		{ 0, "show --json lo", "[]\n", "" },
 	};
 
