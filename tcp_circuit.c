@@ -72,7 +72,7 @@ struct circuit {
 	u32	mark;		/* CIRCUIT_MARK, or the area is not filled yet */
 	u32	asked;		/* TCP_CIRCUIT_FCWND, segments, 0 = none */
 	u32	route;		/* the route's initcwnd, segments, 0 = none */
-	u32	held;		/* window last written by us, segments */
+	u32	held;		/* window last set or seen by us, segments */
 	u32	restored;	/* times the core's window was overruled */
 	u32	losses;		/* times TCP_CA_Loss was entered */
 	u32	recoveries;	/* times TCP_CA_Recovery was entered */
@@ -178,6 +178,37 @@ static void circuit_adopt(struct sock *sk)
 	ca->asked = asked;
 }
 
+/*
+ * Open the receive window at once.  TCP would begin at 64 KB and double it for
+ * each round trip: seven of them to 8 MB, in which a circuit stands idle.
+ *
+ * Room for two windows of payload, as a circuit has the same rate both ways:
+ * one in flight and one behind a hole under repair; and as much again for the
+ * kernel's own overhead.  A limit, not an allocation: tcp_rmem, SO_RCVBUF and
+ * memory pressure have the last word.  On a new connection
+ * tcp_init_buffer_space() runs next and takes the window's clamp from the
+ * buffer; on one that changes its algorithm (servers do, after accept()) it has
+ * run, and the clamp is raised here, as tcp_rcv_space_adjust() would.
+ */
+static void circuit_open_receiver(struct sock *sk)
+{
+	struct circuit *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 rcvbuf;
+
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || tcp_under_memory_pressure(sk))
+		return;
+	rcvbuf = min_t(u64, 4ULL * ca->held * tp->advmss,
+		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
+	if (rcvbuf <= sk->sk_rcvbuf)
+		return;
+	WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
+	tp->rcv_ssthresh = tcp_win_from_space(sk, rcvbuf);
+	if (inet_csk(sk)->icsk_ca_initialized)
+		WRITE_ONCE(tp->window_clamp, max(tp->window_clamp,
+						 tp->rcv_ssthresh));
+}
+
 static void circuit_init(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
@@ -194,6 +225,7 @@ static void circuit_init(struct sock *sk)
 
 	ca->held = tcp_snd_cwnd(tp);
 	circuit_hold(sk);
+	circuit_open_receiver(sk);
 }
 
 #ifdef HAVE_CONG_CONTROL_ACK_FLAG

@@ -105,6 +105,20 @@ server_flight()
 	flight_is "server to client" "$1" $MSS $DST4 S
 }
 
+# A client that runs circuit opens its window with the ACK of the handshake: the
+# server's first flight is fcwnd, whatever the SYN said.
+open_receiver()
+{
+	set_in src net.ipv4.tcp_circuit_fcwnd "$1"
+	set_in dst net.ipv4.tcp_circuit_fcwnd "$1"
+	serve_captured -C circuit -n $((2 * $1 * MSS))
+	in_src timeout 10 circuit_sock send -C circuit -k 3000 $DST4 $PORT \
+		>/dev/null
+	capture_end
+	equal "server to client that runs circuit, fcwnd $1: first flight" \
+		"$1" "$(flight $DST4)"
+}
+
 network 300
 single_packets
 for fcwnd in 1 4 33 1000; do
@@ -116,4 +130,6 @@ done
 for fcwnd in 5 33 1000; do
 	server_flight $fcwnd
 done
+open_receiver 33
+open_receiver 1000
 finish
