@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# figures.sh: the figures this project stands for, in virtual time; TAP
+#
+#	4 Gbit/s, 26 ms, no loss: at least 99.5 % of the line's payload limit after
+#	the first second.
+#	1 Gbit/s, 50 ms, one loss in 22,000: at least 98 % of it; CUBIC and H-TCP
+#	less than half.
+#	Three windows at 4 Gbit/s, 26 ms (Alali 2016, table 3.2): within 2 % of
+#	min(line, fcwnd / RTT).
+#	ctcp-setup, module loaded: under 50 ms, by the host's clock.
+
+LAB_DIR_HERE=$(cd "$(dirname "$0")" && pwd)
+. "$LAB_DIR_HERE/../lib.sh"
+. "$LAB_DIR_HERE/runs.sh"
+RUNS=$TOP/build/figures
+
+WINDOWS_MIB="14.8 12 6"
+
+# 14.8 MiB of frames of 1514 bytes
+segments()
+{
+	awk -v mib="$1" 'BEGIN { printf "%d", mib * 1048576 / 1514 }'
+}
+
+list()
+{
+	local mib
+
+	echo "plain 4000 26 circuit 0 6"
+	for alg in circuit cubic htcp; do
+		echo "loss-$alg 1000 50 $alg 0.00454545 20"
+	done
+	for mib in $WINDOWS_MIB; do
+		echo "window-$mib 4000 26 circuit 0 4 $(segments "$mib")"
+	done
+}
+
+# floor NAME WHAT RUN FIELD LEAST: all in thousandths, shown in percent
+floor()
+{
+	local got
+
+	got=$(jq ".$3" "$RUNS/$2/run.json")
+	if jq -en "$got >= $4" >/dev/null; then
+		pass "$1: $(printf %.2f "$got") % of the line's limit (at least $4)"
+	else
+		fail "$1" "expected: at least $4 %" "got:      $got %"
+	fi
+}
+
+below_half()
+{
+	local got
+
+	got=$(jq .share "$RUNS/loss-$1/run.json")
+	if jq -en "$got < 50" >/dev/null; then
+		pass "1 Gbit/s, 50 ms, 1 in 22,000, $1: $(printf %.1f "$got") % (under half)"
+	else
+		fail "the same with $1" "expected: under 50 %" "got:      $got %"
+	fi
+}
+
+# window MIB: Mbit/s after the first second
+window()
+{
+	local expected
+
+	expected=$(awk -v n="$(segments "$1")" 'BEGIN {
+		line = 4000 * 1448 / 1514
+		rate = n * 1448 * 8 / 26000
+		printf "%d", rate < line ? rate : line }')
+	within "4 Gbit/s, 26 ms, window $1 MiB, Mbit/s" "$expected" \
+		"$(value "window-$1" after_first)" $((expected / 50))
+}
+
+setup_time()
+{
+	local worst
+
+	worst=$(jq -s '[.[].setup_s] | min * 1000 | ceil' "$RUNS"/*/run.json)
+	if [ "$worst" -lt 50 ]; then
+		pass "ctcp-setup plans and applies in $worst ms (under 50)"
+	else
+		fail "ctcp-setup's time" "expected: under 50 ms" "got: $worst ms"
+	fi
+}
+
+prepare || exit 1
+rm -rf "$RUNS"
+list | run_all || fail "all runs" "see above"
+floor "4 Gbit/s, 26 ms, no loss, after the first second" plain \
+	after_first_share 99.5
+equal "the shaper's drops there" 0 "$(value plain shaper_drops)"
+floor "1 Gbit/s, 50 ms, 1 in 22,000" loss-circuit share 98
+below_half cubic
+below_half htcp
+for mib in $WINDOWS_MIB; do
+	window "$mib"
+done
+setup_time
+finish
