@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# tcp_circuit: the module, the tools, their tests and the demonstration.
+# The kernel's build reads Kbuild, not this file.
+
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+TOOLS := $(CURDIR)/build/tools
+DKMS_DIR := $(DESTDIR)/usr/src/tcp_circuit-$(VERSION)
+
+all: modules tools
+
+help:
+	@echo 'make demo           the main job on an emulated circuit, with a plot'
+	@echo 'make check          all tests, in virtual time (T="hold lint": only those)'
+	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root)'
+	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
+	@echo 'make install        both, for this kernel only'
+	@echo 'make install-dkms   ctcp-setup, and the module for every kernel to come'
+	@echo 'make uninstall, make uninstall-dkms, make clean'
+
+modules:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+tools:
+	mkdir -p build/bin
+	$(MAKE) -C tools O=$(TOOLS)
+	cp -u $(TOOLS)/ctcp-setup build/bin/
+
+# The programs that only tests need
+tests-bin:
+	$(MAKE) -C selftests
+	$(MAKE) -C tools O=$(TOOLS) faulty
+	cp -u $(TOOLS)/ctcp-setup-faulty build/bin/
+
+demo:
+	selftests/lab/demo.sh
+
+check:
+	selftests/lab/check.sh $(T)
+
+check-kernels:
+	selftests/lab/qemu.sh $(SUITES)
+
+install: all
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	$(if $(DESTDIR),,depmod $(KVER))
+	$(MAKE) -C tools O=$(TOOLS) install DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+	install -D -m 644 include/uapi/linux/tcp_circuit.h \
+		$(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
+
+uninstall:
+	find $(DESTDIR)/lib/modules/$(KVER) -name 'tcp_circuit.ko*' -delete
+	$(if $(DESTDIR),,depmod $(KVER))
+	$(MAKE) -C tools uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+	rm -f $(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
+
+install-dkms: tools
+	mkdir -p $(DKMS_DIR)
+	cp -r tcp_circuit.c Kbuild include dkms.conf $(DKMS_DIR)/
+	$(if $(DESTDIR),,dkms add tcp_circuit/$(VERSION) && \
+		dkms install tcp_circuit/$(VERSION))
+	$(MAKE) -C tools O=$(TOOLS) install DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+	install -D -m 644 include/uapi/linux/tcp_circuit.h \
+		$(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
+
+uninstall-dkms:
+	$(if $(DESTDIR),,dkms remove tcp_circuit/$(VERSION) --all)
+	rm -rf $(DKMS_DIR)
+	$(MAKE) -C tools uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
+	rm -f $(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
+
+clean:
+	rm -rf build
+	rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
+		compat-config.h
+
+.PHONY: all help modules tools tests-bin demo check check-kernels install \
+	uninstall install-dkms uninstall-dkms clean

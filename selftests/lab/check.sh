@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# check.sh [TEST...]: all tests of the tree, or those named
+#
+#	lint	style and static analysis (lint.sh)
+#	unit	the tools' unit tests, with the sanitizers
+#	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
+#	figures	the figures this project stands for (figures.sh)
+#
+# As many at once as there are processors.  What each said is in
+# build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+out=$top/build/check
+began=$(date +%s)
+LAB_DIR_HERE=$here
+. "$here/runs.sh"
+
+PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
+	libkmod-dev libjansson-dev libcmocka-dev tcpdump shellcheck sparse
+	cppcheck perl gawk libcap2-bin"
+
+# The tests whose head names this lab
+lab_tests()
+{
+	grep -lE '^# labs:.*\buml\b' "$top"/selftests/*.sh |
+		xargs -n 1 basename -s .sh
+}
+
+build()
+{
+	make -s -C "$top" tools tests-bin
+}
+
+tap_of()
+{
+	case $1 in
+	lint) "$here/lint.sh" ;;
+	unit) CMOCKA_MESSAGE_OUTPUT=tap make -s -C "$top/tools" \
+		O="$top/build/tools" check ;;
+	figures) "$here/figures.sh" ;;
+	*) "$here/uml.sh" -t 300 "$top/selftests/$1.sh" ;;
+	esac
+}
+
+# Each cmocka program has a plan of its own: one for all of them.
+one_plan()
+{
+	awk '/^1\.\.[0-9]/ { plan += substr($1, 4); next }
+		{ print }
+		END { if (plan) print "1.." plan }'
+}
+
+run_test()
+{
+	local start status
+
+	start=$(date +%s)
+	{
+		echo "### RUN $1"
+		tap_of "$1" 2>&1 </dev/null | one_plan
+		status=${PIPESTATUS[0]}
+		echo "### EXIT $1 $status $(($(date +%s) - start))"
+		echo "### DONE"
+	} >"$out/$1.tap"
+	awk -f "$here/tap.awk" "$out/$1.tap" >"$out/$1.result"
+	awk -F '\t' -v t="$(($(date +%s) - began))" '
+		$1 == "TEST" { printf "[%4d s] %-16s %3d passed, %d failed (%d s)\n",
+			t, $2, $3, $4, $5 }
+		$1 == "FAIL" { printf "          %s: %s\n", $2, $3 }' \
+		"$out/$1.result"
+}
+
+main()
+{
+	local tests=$*
+
+	# shellcheck disable=SC2086 # a list of names
+	"$here/need.sh" $PACKAGES && prepare && build || exit 1
+	[ -n "$tests" ] || tests="unit $(lab_tests) lint"
+	rm -rf "$out"
+	mkdir -p "$out"
+	echo "check: everything that is said goes to build/check/"
+	export out here top began
+	export -f run_test tap_of one_plan
+	# figures uses all processors by itself
+	tr -s ' \n' '\0\0' <<<"$tests" |
+		xargs -0 -n 1 -P "$(nproc)" bash -c 'run_test "$1"' -
+	if [ $# = 0 ]; then run_test figures; fi
+
+	cat "$out"/*.result | awk -F '\t' '
+		$1 == "TOTAL" { p += $2; f += $3 }
+		END { printf "%d passed, %d failed, 0 skipped\n", p, f
+			exit f || !p }'
+}
+
+main "$@"

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# lint.sh: style and static analysis; TAP.  What a reader of this tree may rely
+# on: kernel style, no finding of sparse, cppcheck or shellcheck, one version,
+# a licence in every file.
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib.sh"
+cd "$TOP" || exit 1
+KERNEL=$("$here/uml-kernel.sh") || exit 1
+
+# quiet NAME COMMAND...: succeeds and says nothing
+quiet()
+{
+	local name=$1 out status
+
+	shift
+	out=$("$@" 2>&1)
+	status=$?
+	if [ $status = 0 ] && [ -z "$out" ]; then
+		pass "$name"
+	else
+		fail "$name" "exit $status" "$out"
+	fi
+}
+
+ours()
+{
+	git ls-files -co --exclude-standard -- "$@" 2>/dev/null ||
+		find . -path ./build -prune -o -type f -print
+}
+
+c_files()
+{
+	ours '*.c' '*.h' | grep -v '^include/compat/probe/'
+}
+
+# FILE_PATH_CHANGES and the like are about patches; the tests' programs are not
+# the kernel's, and keep their options on one line each.
+checkpatch()
+{
+	# shellcheck disable=SC2046 # names without spaces
+	perl "$KERNEL/tree/scripts/checkpatch.pl" --no-tree --strict --terse \
+		--no-summary --show-types --ignore "$1" -f $2 | grep -v '^$'
+	return 0
+}
+
+module_style()
+{
+	checkpatch FILE_PATH_CHANGES "$(c_files | grep -v '^tools/\|^selftests/')"
+}
+
+# strscpy, kstrto*, ARRAY_SIZE, fallthrough and printk are not there in userland.
+tools_style()
+{
+	checkpatch FILE_PATH_CHANGES,STRLCPY,STRCPY,SSCANF_TO_KSTRTO,PREFER_FALLTHROUGH,CONST_STRUCT,AVOID_EXTERNS,ARRAY_SIZE,TRAILING_STATEMENTS,CAMELCASE,PREFER_KERNEL_TYPES,VOLATILE,SYMBOLIC_PERMS,NEW_TYPEDEFS,MACRO_ARG_REUSE,COMPLEX_MACRO,CONSTANT_CONVERSION,LINE_SPACING,SPLIT_STRING,LONG_LINE_STRING,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL \
+		"$(c_files | grep '^tools/\|^selftests/')"
+}
+
+# A copy of its own: the module is built in build/uml at the same time.
+module_sparse()
+{
+	local copy=$TMP/sparse
+
+	mkdir "$copy"
+	cp -r tcp_circuit.c Kbuild include "$copy/"
+	make -s -C "$KERNEL/tree" ARCH=um M="$copy" C=2 W=1 modules 2>&1 |
+		grep -iE 'warning|error'
+	return 0
+}
+
+tools_cppcheck()
+{
+	# shellcheck disable=SC2046 # names without spaces
+	cppcheck -q --std=c11 --enable=warning,performance,portability \
+		--inline-suppr --suppress=missingIncludeSystem \
+		-Iinclude/uapi $(c_files | grep '^tools/[^/]*\.c\|^selftests/')
+}
+
+scripts()
+{
+	# shellcheck disable=SC2046 # names without spaces
+	shellcheck -x -e SC1090,SC1091 $(ours '*.sh' .ci/run)
+}
+
+licences()
+{
+	ours . | grep -vE '^(COPYING|README\.md)$' | while read -r file; do
+		[ -s "$file" ] && ! head -n 5 "$file" |
+			grep -q 'SPDX-License-Identifier: GPL-2.0' &&
+			echo "no licence line: $file"
+	done
+	return 0
+}
+
+versions()
+{
+	local package module tool
+
+	package=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+	module=$(sed -n 's/^MODULE_VERSION("\(.*\)");/\1/p' tcp_circuit.c)
+	tool=$(build/bin/ctcp-setup --version)
+	[ "$package" = "$module" ] && [ "ctcp-setup $package" = "$tool" ] ||
+		echo "dkms.conf $package, module $module, $tool"
+}
+
+quiet "module: checkpatch --strict" module_style
+quiet "tools: checkpatch --strict" tools_style
+quiet "module: sparse, W=1" module_sparse
+quiet "tools: cppcheck" tools_cppcheck
+quiet "scripts: shellcheck" scripts
+quiet "a licence in every file" licences
+quiet "one version" versions
+finish
