@@ -184,7 +184,7 @@ char *circuit_format(char *buf, size_t len, const struct circuit *c)
 int circuit_parse(const char *text, struct circuit *c)
 {
 	char shaper[8], to[64], via[64], again[CIRCUIT_TEXT];
-	struct err e;
+	struct err e = { "" };
 	int cc;
 
 	memset(c, 0, sizeof(*c));

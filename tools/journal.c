@@ -111,7 +111,7 @@ static int parse_line(char *line, struct journal *j)
 {
 	char dev[IFNAMSIZ];
 	char *key = strsep(&line, "\t");
-	struct err e;
+	struct err e = { "" };
 
 	if (!line)
 		return -EBADMSG;

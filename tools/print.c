@@ -210,8 +210,7 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	char to[64];
 	json_t *root;
 
-	root = json_pack(
-			 "{s:s, s:I, s:I, s:f, s:i, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:[I,I,I], s:b}",
+	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:[I,I,I],s:b}",
 			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
 			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
@@ -238,19 +237,18 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 
 json_t *json_changes(const struct changes *ch)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *one;
 	char from[256], to[256];
 	uint32_t i;
 
 	for (i = 0; i < ch->n; i++) {
 		const struct change *c = &ch->list[i];
 
-		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:s, s:s}", "kind", item_kind_name(c->kind),
-				  "name", c->name,
-				  "from",
-				  item_describe(c->kind, c->name, c->from, from, sizeof(from)),
-				  "to", item_describe(c->kind, c->name, c->to, to, sizeof(to))));
+		item_describe(c->kind, c->name, c->from, from, sizeof(from));
+		item_describe(c->kind, c->name, c->to, to, sizeof(to));
+		one = json_pack("{s:s, s:s, s:s, s:s}", "kind", item_kind_name(c->kind),
+				"name", c->name, "from", from, "to", to);
+		json_array_append_new(list, one);
 	}
 	return list;
 }

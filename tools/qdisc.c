@@ -251,7 +251,7 @@ int qdisc_read(struct nl *nl, int ifindex, struct qdisc *q,
 	if (stats)
 		memset(stats, 0, sizeof(*stats));
 	rc = nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, ifindex, 0, 0, NULL), on_qdisc,
-		     &st, e);
+		      &st, e);
 	if (rc)
 		return rc;
 	if (q->state == QDISC_UNFINISHED && st.classes && st.matching == st.classes) {

@@ -9,7 +9,7 @@
  *					ticks of 64 ns of time at that rate
  *	fq maxrate M limit P flow_limit F	bytes/s, packets, packets
  *	mq queues N fq maxrate ...	the same under each queue of a root mq
- *	mq unfinished			our mq with other things under it
+ *	mq unfinished			our own mq, not an fq under each queue
  *	foreign KIND HANDLE		somebody else's
  */
 #ifndef CTCP_QDISC_H

@@ -104,7 +104,7 @@ static void say_who_uses_it(struct session *s, const struct circuit *c)
 {
 	if (!c->to.family && !c->default_cc)
 		note(&s->notes,
-		     "no traffic uses " CC_NAME " yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
+		     "no traffic uses circuit yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
 }
 
 int session_changes(struct session *s, const struct circuit *c, struct err *e)

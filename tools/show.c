@@ -40,8 +40,7 @@ static void drift_line(const struct change *c, char *buf, size_t len)
 
 static void print_stats(const struct qdisc *q, const struct qdisc_stats *st)
 {
-	printf(
-	       "  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64
+	printf("  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64
 	       " packets, %u dropped, %u over rate, backlog %u bytes %u packets\n",
 	       q->kind, st->bytes, st->packets, st->drops, st->overlimits, st->backlog,
 	       st->qlen);

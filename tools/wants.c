@@ -131,14 +131,18 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	want_window(w, c, p, route, own_netns);
 }
 
+static int three_numbers(const char *s, uint64_t n[3])
+{
+	return sscanf(s, "%" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1], &n[2]);
+}
+
 /* Up to three numbers, the larger of each. */
 static void at_least(const char *want, const char *base, char target[ITEM_VALUE])
 {
 	uint64_t a[3] = { 0 }, b[3] = { 0 };
-	int n = sscanf(want, "%" SCNu64 " %" SCNu64 " %" SCNu64, &a[0], &a[1], &a[2]);
-	int i, used = 0;
+	int n = three_numbers(want, a), i, used = 0;
 
-	sscanf(base, "%" SCNu64 " %" SCNu64 " %" SCNu64, &b[0], &b[1], &b[2]);
+	three_numbers(base, b);		/* what it has not got is 0 */
 	for (i = 0; i < n; i++)
 		used += snprintf(target + used, ITEM_VALUE - (size_t)used, "%s%" PRIu64,
 				 i ? " " : "", a[i] > b[i] ? a[i] : b[i]);

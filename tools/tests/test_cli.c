@@ -59,7 +59,7 @@ static void run_program(const char *args)
 
 static bool matches(const char *got, const char *want)
 {
-	return *want ? strstr(got, want) != NULL : !*got;
+	return *want ? !!strstr(got, want) : !*got;
 }
 
 static void check(const struct row *r)
