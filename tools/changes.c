@@ -116,6 +116,18 @@ static int keep_record(struct job *job, const struct record *old)
 	return 0;
 }
 
+/* One value for all of a namespace, and another circuit wanted another. */
+static void say_one_window(struct job *job, const struct want *w, const char *now)
+{
+	const struct journal *j = &job->ch->journal;
+
+	if (!strcmp(w->name, FCWND_SYSCTL) &&
+	    item_is_shared(job->js, j->netns, j->circuit.dev, w->kind, w->name))
+		note(job->notes,
+		     "%s is one value for this namespace and was %s for another circuit; with --to PREFIX each has its own",
+		     w->name, now);
+}
+
 /* An item that other circuits need too is claimed even if it is right as it is. */
 static int want_fresh(struct job *job, const struct want *w, const char *now)
 {
@@ -137,6 +149,8 @@ static int want_fresh(struct job *job, const struct want *w, const char *now)
 	r->seq = job->seq++;
 	set_text(r->before, now);
 	set_text(r->after, right ? now : target);
+	if (!right)
+		say_one_window(job, w, now);
 	return right ? 0 : add_change(job, w->kind, w->name, now, target);
 }
 

@@ -218,7 +218,8 @@ static int plan_tbf(const struct circuit *c, const struct facts *f,
 }
 
 /* fq counts packets, and a flow's rate in 32 bits of bytes/s, all ones = none. */
-static int plan_fq(const struct circuit *c, struct plan *p, struct err *e)
+static int plan_fq(const struct circuit *c, struct plan *p, struct notes *notes,
+		   struct err *e)
 {
 	uint64_t share = c->rate / c->streams;
 	uint64_t packets = div_up(p->limit, p->wire);
@@ -234,6 +235,9 @@ static int plan_fq(const struct circuit *c, struct plan *p, struct err *e)
 		return err_set(e, -ERANGE,
 			       "--streams: %u leave less than 1 byte/s each",
 			       c->streams);
+	note(notes,
+	     "fq holds each stream to its share and not their sum: no more than %u at a time",
+	     c->streams);
 	p->maxrate = (uint32_t)share;
 	p->flow_packets = (uint32_t)max_u64(div_up(packets, c->streams), 100);
 	p->packets = (uint32_t)max_u64(packets, 10000);
@@ -283,7 +287,7 @@ int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
 	if (!rc && c->shaper == SHAPER_TBF)
 		rc = plan_tbf(c, f, p, notes, e);
 	if (!rc && c->shaper == SHAPER_FQ)
-		rc = plan_fq(c, p, e);
+		rc = plan_fq(c, p, notes, e);
 	if (!rc)
 		plan_buffers(c, f, p, notes);
 	return rc;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -44,6 +45,26 @@ int session_open(struct session *s, const struct args *a, struct err *e)
 	if (rc)
 		return err_set(e, rc, "cannot tell this network namespace: %s", strerror(-rc));
 	return kernel_open(&s->kernel, e);
+}
+
+/*
+ * From here on this process alone changes things, and finishes what it began:
+ * a signal from the terminal waits until it is done, a few milliseconds.
+ */
+int session_lock(struct session *s, struct err *e)
+{
+	sigset_t set;
+	int rc;
+
+	rc = journals_lock(&s->journals, e);
+	if (rc)
+		return rc;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return journals_read(&s->journals, e);
 }
 
 void session_close(struct session *s)

@@ -93,12 +93,9 @@ static bool anything_to_do(struct session *s)
 static int run(struct session *s, struct err *e)
 {
 	const struct args *a = s->args;
-	int rc = 0;
+	int rc;
 
-	if (!a->dry_run)
-		rc = journals_lock(&s->journals, e);
-	if (!rc)
-		rc = journals_read(&s->journals, e);
+	rc = a->dry_run ? journals_read(&s->journals, e) : session_lock(s, e);
 	if (!rc && !a->dry_run)
 		rc = recover(s, e);
 	if (!rc)

@@ -144,16 +144,16 @@ static int run(struct session *s, struct err *e)
 		show_one(s, j, list);
 		shown++;
 	}
-	if (list && rc)
+	if (!rc && !shown && dev[0])
+		rc = err_set(e, -ENOENT,
+			     "there is no circuit on %s; ctcp-setup show lists those there are",
+			     dev);
+	if (rc) {
 		json_decref(list);
-	else if (list)
-		return print_json(stdout, list);
-	if (rc)
 		return rc;
-	if (!shown && dev[0])
-		return err_set(e, -ENOENT,
-			       "there is no circuit on %s; ctcp-setup show lists those there are",
-			       dev);
+	}
+	if (list)
+		return print_json(stdout, list);
 	if (!shown)
 		printf("no circuit in this network namespace\n");
 	return 0;

@@ -30,9 +30,7 @@ static int run(struct session *s, struct err *e)
 	struct journal *j;
 	int rc;
 
-	rc = journals_lock(&s->journals, e);
-	if (!rc)
-		rc = journals_read(&s->journals, e);
+	rc = session_lock(s, e);
 	if (rc)
 		return rc;
 	j = journals_find(&s->journals, s->netns, dev);

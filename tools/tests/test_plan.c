@@ -175,6 +175,7 @@ static const struct row rows[] = {
 	  .maxrate = 1428571428, .packets = 25759578, .flow_packets = 735988 },
 	/* 4 Gbit/s by fq: a packet is a segment at worst */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_FQ,
+	  .says = "no more than 1 at a time",
 	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782,
 	  .buffer = 67603128, .mem = { 33010, 41263, 49515 },
 	  .maxrate = 500000000, .packets = 11163, .flow_packets = 11163 },
