@@ -75,7 +75,7 @@ build_helpers()
 }
 
 mkdir -p /src/lab
-echo "### FACT compiler $(gcc --version | sed -n '1s/.* /gcc-/p')"
+echo "### FACT compiler gcc-$(gcc -dumpfullversion)"
 compile_for_others
 build_module
 build_tools
