@@ -28,7 +28,7 @@ numbers()
 	equal "window" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
 	matches "a tbf of its rate, bucket and room" \
 		"^qdisc tbf [0-9a-f]+:.* root .*rate 4Gbit burst ${BURST}b .*limit ${LIMIT}b" \
-		"$(root_qdisc)"
+		"$(root_qdisc eth1)"
 	equal "one qdisc" 1 "$(in_host tc qdisc show dev eth1 | wc -l)"
 	equal "tcp_rmem" "4096 131072 $BUFFER" "$(value net.ipv4.tcp_rmem)"
 	equal "tcp_wmem" "4096 16384 $BUFFER" "$(value net.ipv4.tcp_wmem)"
@@ -46,7 +46,7 @@ tbf_of()
 	shift 2
 	host tbf
 	works "$name" setup --quiet "$@" eth1
-	matches "$name: tbf" "^qdisc tbf .*$pattern" "$(root_qdisc)"
+	matches "$name: tbf" "^qdisc tbf .*$pattern" "$(root_qdisc eth1)"
 	host_end
 }
 
@@ -81,10 +81,10 @@ dry_run_of()
 	before=$(state)
 	run setup --dry-run "$@" eth1
 	lines=$OUT
-	equal "$name: --dry-run: exit status" 0 $RC
+	equal "$name: --dry-run: exit status" 0 "$RC"
 	unchanged "$name: --dry-run changes nothing" "$before"
 	run setup --quiet "$@" eth1
-	equal "$name: exit status" 0 $RC
+	equal "$name: exit status" 0 "$RC"
 	tool=$(applied)
 	host_end
 	host hand numtxqueues "$QUEUES"
@@ -142,20 +142,20 @@ in_place()
 	datagrams 250
 	sent=$(sent_packets)
 	queued=$(backlog)
-	handle=$(root_qdisc | cut -d ' ' -f 1-3)
+	handle=$(root_qdisc eth1 | cut -d ' ' -f 1-3)
 	at_least "packets in the queue" 150 "$queued"
 	works "other numbers" setup --rate 80kbit --rtt 1s --limit 2mb eth1
-	matches "other numbers are there" 'rate 80Kbit .*limit 2Mb' "$(root_qdisc)"
+	matches "other numbers are there" 'rate 80Kbit .*limit 2Mb' "$(root_qdisc eth1)"
 	equal "other numbers: same qdisc" "$handle" \
-		"$(root_qdisc | cut -d ' ' -f 1-3)"
+		"$(root_qdisc eth1 | cut -d ' ' -f 1-3)"
 	at_least "other numbers: counters kept" "$sent" "$(sent_packets)"
 	within "other numbers: queue kept" "$queued" "$(backlog)" 20
 	equal "other numbers: window" 9 "$(value net.ipv4.tcp_circuit_fcwnd)"
 	works "another shaper" setup --quiet --rate 80kbit --rtt 1s --shaper fq eth1
 	matches "another shaper is there" '^qdisc fq .* maxrate 80Kbit' \
-		"$(root_qdisc)"
+		"$(root_qdisc eth1)"
 	works "no shaper" setup --quiet --rate 80kbit --rtt 1s --shaper none eth1
-	matches "no shaper: the device's own" '^qdisc noqueue' "$(root_qdisc)"
+	matches "no shaper: the device's own" '^qdisc noqueue' "$(root_qdisc eth1)"
 	host_end
 }
 
@@ -176,9 +176,9 @@ json()
 	json_is "round trip" 26000 .rtt_us
 	json_is "window" "$(value net.ipv4.tcp_circuit_fcwnd)" .fcwnd_segments
 	json_is "buffer" "${buffer##* }" .buffer_bytes
-	json_is "queue" "$(root_qdisc | sed 's/.*limit \([0-9]*\)b.*/\1/')" \
+	json_is "queue" "$(root_qdisc eth1 | sed 's/.*limit \([0-9]*\)b.*/\1/')" \
 		.limit_bytes
-	json_is "bucket" "$(root_qdisc | sed 's/.*burst \([0-9]*\)b.*/\1/')" \
+	json_is "bucket" "$(root_qdisc eth1 | sed 's/.*burst \([0-9]*\)b.*/\1/')" \
 		.burst_bytes
 	json_is "applied" true .applied
 	json_is "changes, a qdisc" 1 \
@@ -211,7 +211,7 @@ show()
 	matches "show: the shaper has drifted" 'drift .*qdisc eth1 is default' "$OUT"
 	works "a run on top of that" setup --quiet "${CIRCUIT[@]}" eth1
 	equal "the window is there again" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
-	matches "the shaper is there again" "limit ${LIMIT}b" "$(root_qdisc)"
+	matches "the shaper is there again" "limit ${LIMIT}b" "$(root_qdisc eth1)"
 	host_end
 }
 
@@ -222,7 +222,7 @@ streams()
 	works "--streams 4" setup --quiet "${CIRCUIT[@]}" --streams 4 eth1
 	equal "--streams 4: window of each" 2791 \
 		"$(value net.ipv4.tcp_circuit_fcwnd)"
-	matches "--streams 4: queue of all" "limit ${LIMIT}b" "$(root_qdisc)"
+	matches "--streams 4: queue of all" "limit ${LIMIT}b" "$(root_qdisc eth1)"
 	equal "--streams 4: buffers of each" "4096 131072 16902296" \
 		"$(value net.ipv4.tcp_rmem)"
 	host_end

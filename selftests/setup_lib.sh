@@ -21,7 +21,31 @@ HOST=
 
 # --- namespaces --------------------------------------------------------------
 
-in_host() { ip netns exec "$HOST" "$@"; }
+# In $HOST; in the machine's own namespace if that is empty
+in_host()
+{
+	if [ -n "$HOST" ]; then
+		ip netns exec "$HOST" "$@"
+	else
+		"$@"
+	fi
+}
+
+# veth_lines NAME PEER [WORDS for ip link add]: lines for ip -batch.  Without addresses
+# of its own, which would come a while after it is up.
+veth_lines()
+{
+	local name=$1 peer=$2
+
+	shift 2
+	cat <<-END
+		link add $name $* type veth peer name $peer $*
+		link set $name addrgenmode none
+		link set $peer addrgenmode none
+		link set $name up
+		link set $peer up
+	END
+}
 
 # host NAME [WORDS for ip link add]: make it, and let in_host be it
 host()
@@ -30,12 +54,12 @@ host()
 	shift
 	ip netns add "$HOST"
 	defer "ip netns del $HOST"
-	ip -n "$HOST" link set lo up
-	ip -n "$HOST" link add eth1 "$@" type veth peer name far1 "$@"
-	ip -n "$HOST" addr add 10.78.0.1/24 dev eth1
-	ip -n "$HOST" addr add fd78::1/64 dev eth1 nodad
-	ip -n "$HOST" link set eth1 addrgenmode none up
-	ip -n "$HOST" link set far1 addrgenmode none up
+	ip -n "$HOST" -batch - <<-END
+		link set lo up
+		$(veth_lines eth1 far1 "$@")
+		addr add 10.78.0.1/24 dev eth1
+		addr add fd78::1/64 dev eth1 nodad
+	END
 	in_host sysctl -qw net.ipv4.tcp_no_metrics_save=0
 }
 
@@ -48,9 +72,7 @@ host_end()
 # another_device NAME: like eth1, with the other end beside it
 another_device()
 {
-	ip -n "$HOST" link add "$1" type veth peer name "far-$1"
-	ip -n "$HOST" link set "$1" addrgenmode none up
-	ip -n "$HOST" link set "far-$1" addrgenmode none up
+	veth_lines "$1" "far-$1" | ip -n "$HOST" -batch -
 }
 
 # --- the module --------------------------------------------------------------
@@ -109,7 +131,7 @@ setup()
 	in_host ctcp-setup "$@"
 }
 
-# run COMMAND...: its output in $OUT and $ERR, its exit status in $RC
+# run COMMAND...: its output in $OUT and $ERR, its exit status in "$RC"
 run()
 {
 	"$@" >"$TMP/out" 2>"$TMP/err"
@@ -125,7 +147,7 @@ works()
 
 	shift
 	run "$@"
-	if [ $RC = 0 ] && [ -z "$ERR" ]; then
+	if [ "$RC" = 0 ] && [ -z "$ERR" ]; then
 		pass "$what"
 	else
 		fail "$what" "command: $*" "expected: exit 0, no message" \
@@ -133,16 +155,15 @@ works()
 	fi
 }
 
-# complains DESCRIPTION EXIT PATTERN COMMAND...: this exit status, one line on
-# stderr that the pattern matches, nothing on stdout, and nothing changed
-complains()
+# says DESCRIPTION EXIT PATTERN COMMAND...: this exit status, one line on stderr
+# that the pattern matches, and nothing on stdout
+says()
 {
-	local what=$1 rc=$2 pattern=$3 before
+	local what=$1 rc=$2 pattern=$3
 
 	shift 3
-	before=$(state)
 	run "$@"
-	if [ $RC = "$rc" ] && [ -z "$OUT" ] && [ "$(wc -l <"$TMP/err")" = 1 ] &&
+	if [ "$RC" = "$rc" ] && [ -z "$OUT" ] && [ "$(wc -l <"$TMP/err")" = 1 ] &&
 	   grep -qE -- "^ctcp-setup: .*$pattern" "$TMP/err"; then
 		pass "$what"
 	else
@@ -150,7 +171,16 @@ complains()
 			"expected: exit $rc, one line on stderr, /$pattern/" \
 			"got:      exit $RC" "stdout: $OUT" "stderr: $ERR"
 	fi
-	unchanged "$what: nothing changed" "$before"
+}
+
+# complains DESCRIPTION EXIT PATTERN COMMAND...: it says so, and changes nothing
+complains()
+{
+	local before
+
+	before=$(state)
+	says "$@"
+	unchanged "$1: nothing changed" "$before"
 }
 
 # value NAME: a sysctl's, blanks made single
@@ -159,24 +189,24 @@ value()
 	in_host sysctl -n "$1" | tr -s ' \t' ' '
 }
 
-# root_qdisc [DEV]: as tc shows it, exactly and without what it has counted
+# root_qdisc DEV: as tc shows it, exactly and without what it has counted
 root_qdisc()
 {
-	in_host tc -r qdisc show dev "${1:-eth1}" | grep ' root ' |
+	in_host tc -r qdisc show dev "$1" | grep ' root ' |
 		sed 's/ *$//'
 }
 
-# sent_packets [DEV]: by the root qdisc since it is there
+# Packets that left by the root qdisc of eth1 since it is there
 sent_packets()
 {
-	in_host tc -s qdisc show dev "${1:-eth1}" |
+	in_host tc -s qdisc show dev eth1 |
 		sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p' | head -n 1
 }
 
-# backlog [DEV]: packets in the root qdisc
+# Packets in the root qdisc of eth1
 backlog()
 {
-	in_host tc -s qdisc show dev "${1:-eth1}" |
+	in_host tc -s qdisc show dev eth1 |
 		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1
 }
 

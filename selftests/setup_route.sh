@@ -18,21 +18,22 @@ FCWND=11163
 
 # --- connections -----------------------------------------------------------
 
-in_setup_src() { in_src ctcp-setup "$@"; }
+# shellcheck disable=SC2317 # called by succeeds
+setup_in_src() { in_src ctcp-setup "$@"; }
 
-# algorithm ADDRESS: of the connection to it that is open
+# Of the connection that is open
 algorithm()
 {
-	in_src ss -Htin dst "$1" | grep -oE '\<(circuit|cubic)\>' | head -n 1
+	in_src ss -Htin "dport = :$PORT" | grep -oE '\<(circuit|cubic)\>' | head -n 1
 }
 
 # connection ADDRESS: send, stay for a second; $SENT what it was, $ALGORITHM by ss
 connection()
 {
-	in_src timeout 60 circuit_sock send -n 100000 -k 1000 "$1" $PORT \
+	in_src timeout 60 circuit_sock send -n 100000 -k 1000 "$1" "$PORT" \
 		>"$TMP/sent" &
 	until_true 10 grep -q cwnd= "$TMP/sent"
-	ALGORITHM=$(algorithm "$1")
+	ALGORITHM=$(algorithm)
 	wait $!
 	SENT=$(<"$TMP/sent")
 }
@@ -56,6 +57,7 @@ left_alone()
 # dst has two addresses of each family; the circuit is to the first.
 connections()
 {
+	# shellcheck disable=SC2119 # no delay
 	network
 	set_in src net.ipv4.tcp_congestion_control cubic
 	ip -n "$DST" addr add 10.77.3.1/32 dev lo
@@ -67,21 +69,21 @@ connections()
 		ip -n "$1" -6 route add fd77:3::/64 via "$3"
 	done
 	serve dst
-	left_alone "IPv4 before" $DST4
+	left_alone "IPv4 before" "$DST4"
 	succeeds "--to 10.77.2.0/24" \
-		in_setup_src --quiet "${CIRCUIT[@]}" --to 10.77.2.0/24 eth1
-	carried "IPv4" $DST4
+		setup_in_src --quiet "${CIRCUIT[@]}" --to 10.77.2.0/24 eth1
+	carried "IPv4" "$DST4"
 	left_alone "IPv4 elsewhere" 10.77.3.1
-	left_alone "IPv6 beside it" $DST6
+	left_alone "IPv6 beside it" "$DST6"
 	equal "the namespace's own window stays" 0 \
 		"$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)"
 	succeeds "--to fd77:2::/64 instead" \
-		in_setup_src --quiet "${CIRCUIT[@]}" --to fd77:2::/64 eth1
-	carried "IPv6" $DST6
+		setup_in_src --quiet "${CIRCUIT[@]}" --to fd77:2::/64 eth1
+	carried "IPv6" "$DST6"
 	left_alone "IPv6 elsewhere" fd77:3::1
-	left_alone "IPv4, given back" $DST4
-	succeeds "undo" in_setup_src undo eth1
-	left_alone "IPv6 after undo" $DST6
+	left_alone "IPv4, given back" "$DST4"
+	succeeds "undo" setup_in_src undo eth1
+	left_alone "IPv6 after undo" "$DST6"
 }
 
 # --- routes ----------------------------------------------------------------
@@ -132,7 +134,8 @@ existing()
 	there_and_back "a route through a gateway" 10.79.0.0/16 \
 		"10.79.0.0/16 via 10.78.0.254"
 	there_and_back "a route with metrics" 10.79.0.0/16 \
-		"10.79.0.0/16 via 10.78.0.254 proto static src 10.78.0.1 metric 7 mtu 1400 advmss 1200 initrwnd 40 quickack 1 window 60000 rto_min 40ms"
+		"10.79.0.0/16 via 10.78.0.254 proto static src 10.78.0.1 metric 7 \
+		 mtu 1400 advmss 1200 initrwnd 40 quickack 1 window 60000 rto_min 40ms"
 	there_and_back "a locked MTU, on link" 10.79.1.0/24 \
 		"10.79.1.0/24 via 10.80.0.1 dev eth1 onlink mtu lock 1300"
 	there_and_back "window and algorithm of somebody's" 10.79.0.0/16 \
@@ -152,7 +155,7 @@ absent()
 	there_and_back "no route, a gateway as for the rest" 10.79.1.0/24 \
 		"10.79.0.0/16 via 10.78.0.254"
 	there_and_back "no route, on the link" 10.78.0.128/25
-	there_and_back "no IPv6 route" fd79:1::/64 "fd79::/32 via fd78::fe"
+	there_and_back "no IPv6 route" fd79:0:1::/48 "fd79::/32 via fd78::fe"
 }
 
 # Two routes with one prefix: the one that is used is the one with less metric.
@@ -199,8 +202,10 @@ via()
 no_path()
 {
 	# shellcheck disable=SC2086 # the words of the route
-	in_host ip route replace $4
-	complains "$1" 1 "$2" setup "${CIRCUIT[@]}" --to "$3" eth1
+	succeeds "$1: the route" in_host ip route add $4
+	complains "$1" 1 "$3 $2" setup "${CIRCUIT[@]}" --to "$3" eth1
+	# shellcheck disable=SC2086
+	in_host ip route del $4
 }
 
 refusals()
@@ -208,11 +213,14 @@ refusals()
 	host refused
 	another_device eth2
 	in_host ip addr add 10.81.0.1/24 dev eth2
-	no_path "several next hops" '10.79.0.0/16' 10.79.0.0/16 \
-		"10.79.0.0/16 nexthop via 10.78.0.254 nexthop via 10.81.0.254"
-	no_path "a blackhole" '10.79.0.0/16' 10.79.0.0/16 "blackhole 10.79.0.0/16"
-	no_path "another device" '10.79.0.0/16' 10.79.0.0/16 \
-		"10.79.0.0/16 via 10.81.0.254"
+	in_host ip nexthop add id 5 via 10.78.0.254 dev eth1
+	no_path "a nexthop object" '.*nexthop' 10.79.0.0/16 "10.79.0.0/16 nhid 5"
+	no_path "a blackhole" '.*unicast' 10.79.0.0/16 "blackhole 10.79.0.0/16"
+	no_path "another device" '.*eth1' 10.79.0.0/16 "10.79.0.0/16 via 10.81.0.254"
+	in_host ip -6 route add fd79::/32 nexthop via fd78::fe dev eth1 \
+		nexthop via fd78::fd dev eth1
+	complains "several next hops" 1 'fd79::/32 .*several' \
+		setup "${CIRCUIT[@]}" --to fd79::/32 eth1
 	complains "no way to it" 1 '203.0.113.0/24' \
 		setup "${CIRCUIT[@]}" --to 203.0.113.0/24 eth1
 	complains "a gateway that nobody reaches" 1 '198.51.100.1|10.82.0.0/16' \

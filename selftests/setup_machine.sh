@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu
+#
+# What concerns the machine and not one namespace: the module is loaded when it is
+# absent and goes again by undo; --default-cc and the limits that only the
+# machine's own namespace has; a machine without the module.  Not for a machine
+# that somebody works on: for a moment all of its connections would be circuits.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup ctcp-setup-faulty tc circuit_sock
+need_module
+
+CIRCUIT=(--rate 4gbit --rtt 26ms)
+DEV=ctcp0
+STEPS_MAX=30
+
+# The machine's own namespace is the host from now on.
+own_namespace()
+{
+	HOST=
+	veth_lines "$DEV" ctcp1 | ip -batch -
+	defer "ip link del $DEV"
+	ip addr add 10.78.0.1/24 dev "$DEV"
+}
+
+# --- the module ------------------------------------------------------------
+
+loads_and_removes()
+{
+	without_module
+	host module
+	equal "before: no module" "" "$(ls -d /sys/module/tcp_circuit 2>/dev/null)"
+	works "a run without the module" setup --quiet "${CIRCUIT[@]}" eth1
+	succeeds "the module is loaded" module_loaded
+	works "undo" setup undo --quiet eth1
+	refused "undo removes the module" module_loaded
+	modprobe tcp_circuit
+	works "a run with the module" setup --quiet "${CIRCUIT[@]}" eth1
+	works "undo" setup undo --quiet eth1
+	succeeds "undo leaves a module that was there" module_loaded
+	modprobe -r tcp_circuit
+	host_end
+}
+
+without_circuit()
+{
+	state | grep -v tcp_circuit | sed 's/ circuit//'
+}
+
+# A socket that uses circuit holds the module: all else is undone.
+in_use()
+{
+	local before
+
+	host in-use
+	before=$(without_circuit)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	ip netns exec "$HOST" circuit_sock serve -C circuit "$PORT" &
+	until_true 10 grep -q '[1-9]' /sys/module/tcp_circuit/refcnt
+	works "undo while a socket is there" setup undo eth1
+	matches "undo says that the module stays" 'tcp_circuit is left loaded' "$OUT"
+	succeeds "the module stays" module_loaded
+	same "all else is as before" "$before" "$(without_circuit)"
+	kill $!
+	wait $! 2>/dev/null
+	succeeds "without the socket it can go" until_true 10 modprobe -r tcp_circuit
+	host_end
+}
+
+# A kernel update without a build of the module looks like this.
+missing()
+{
+	local ko
+
+	ko=$(modinfo -n tcp_circuit)
+	mv "$ko" "$ko.away"
+	defer "mv $ko.away $ko"
+	host missing
+	complains "no module for this kernel" 1 \
+		"no module tcp_circuit for kernel $(uname -r)" \
+		setup "${CIRCUIT[@]}" eth1
+	mv "$ko.away" "$ko"
+	works "the module is there again" setup --quiet "${CIRCUIT[@]}" eth1
+	setup undo --quiet eth1
+	host_end
+}
+
+# --- the default algorithm -------------------------------------------------
+
+# The kernel lets a namespace have as default only what all may use; and it
+# keeps a reference to the module for each time that it refuses (6.1:
+# tcp_set_default_congestion_control()), so that the tool must not try.
+elsewhere()
+{
+	host elsewhere
+	complains "--default-cc outside the machine's own namespace" 1 \
+		'tcp_allowed_congestion_control' \
+		setup --quiet "${CIRCUIT[@]}" --default-cc eth1
+	if module_loaded; then
+		equal "nobody holds the module" 0 "$(module_count)"
+	fi
+	host_end
+}
+
+# at_least_each NAME FLOORS VALUES: three numbers each
+at_least_each()
+{
+	local -a floor value
+	local i
+
+	read -ra floor <<<"$2"
+	read -ra value <<<"$3"
+	for i in 0 1 2; do
+		at_least "$1, number $((i + 1))" "${floor[i]}" "${value[i]:-}"
+	done
+}
+
+# All streams' buffers, each way, in pages, and the kernel's own steps above it:
+# 2 x 67603128 bytes.  The buffers are 4 x 11163 x 1514 bytes.
+limits()
+{
+	local page need
+
+	page=$(getconf PAGESIZE)
+	need=$(((2 * 67603128 + page - 1) / page))
+	at_least "rmem_max" 67603128 "$(value net.core.rmem_max)"
+	at_least "wmem_max" 67603128 "$(value net.core.wmem_max)"
+	at_least_each "tcp_mem" \
+		"$need $((need * 5 / 4)) $((need * 3 / 2))" \
+		"$(value net.ipv4.tcp_mem)"
+}
+
+# loopback_window: of a connection that asks for nothing
+loopback_window()
+{
+	local server
+
+	circuit_sock serve "$PORT" >/dev/null &
+	server=$!
+	until_true 10 sh -c "ss -Hltn 'sport = :$PORT' | grep -q LISTEN"
+	field fcwnd "$(timeout 30 circuit_sock send -n 100000 127.0.0.1 "$PORT")"
+	kill $server
+}
+
+default_cc()
+{
+	local before
+
+	before=$(state)
+	works "--default-cc" setup --quiet "${CIRCUIT[@]}" --default-cc "$DEV"
+	equal "the default algorithm" circuit \
+		"$(value net.ipv4.tcp_congestion_control)"
+	matches "everybody may use it" '\<circuit\>' \
+		"$(value net.ipv4.tcp_allowed_congestion_control)"
+	limits
+	equal "a connection that asks for nothing: its window" 11163 \
+		"$(loopback_window)"
+	works "a second run" setup "${CIRCUIT[@]}" --default-cc "$DEV"
+	matches "a second run says that nothing changes" 'nothing to change' "$OUT"
+	works "without --default-cc" setup --quiet "${CIRCUIT[@]}" "$DEV"
+	equal "the default algorithm goes back" "$DEFAULT" \
+		"$(value net.ipv4.tcp_congestion_control)"
+	until_true 10 no_sockets
+	works "undo" setup undo --quiet "$DEV"
+	unchanged "undo: all as before" "$before"
+}
+
+# shellcheck disable=SC2317 # called by until_true
+no_sockets()
+{
+	! ss -Hant "sport = :$PORT or dport = :$PORT" | grep -q .
+}
+
+# Every step there is: limits, both lists, the shaper and the window.
+killed()
+{
+	local n=1 before
+
+	before=$(state)
+	while [ $n -lt $STEPS_MAX ]; do
+		run in_host env CTCP_DIE_AT=$n ctcp-setup-faulty --quiet \
+			"${CIRCUIT[@]}" --default-cc "$DEV"
+		[ "$RC" = 137 ] || break
+		setup undo --quiet "$DEV" || fail "undo after death at step $n"
+		[ "$before" = "$(state)" ] ||
+			unchanged "undo after death at step $n" "$before"
+		n=$((n + 1))
+	done
+	equal "no step left: the run survives" 0 "$RC"
+	at_least "steps to die at" 10 $((n - 1))
+	setup undo --quiet "$DEV"
+	unchanged "killed at each step and undone: all as before" "$before"
+}
+
+# The machine's own list is what lets a namespace have it.
+allowed()
+{
+	host allowed
+	modprobe tcp_circuit
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$ALLOWED circuit"
+	works "--default-cc in a namespace, allowed" \
+		setup --quiet "${CIRCUIT[@]}" --default-cc eth1
+	equal "the namespace's default" circuit \
+		"$(value net.ipv4.tcp_congestion_control)"
+	equal "the machine's default stays" "$DEFAULT" \
+		"$(sysctl -n net.ipv4.tcp_congestion_control)"
+	works "undo in the namespace" setup undo --quiet eth1
+	equal "the namespace's default of before" "$DEFAULT" \
+		"$(value net.ipv4.tcp_congestion_control)"
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$ALLOWED"
+	host_end
+}
+
+DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
+ALLOWED=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
+loads_and_removes
+in_use
+missing
+allowed
+modprobe -r tcp_circuit
+own_namespace
+default_cc
+killed
+elsewhere
+finish

@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# What cannot be right is refused before anything is changed: exit 2 for what was
+# typed, 1 for what this machine cannot do, one line on stderr that quotes the
+# value and says what would be right.  VLANs and ports of a bridge are devices
+# like others; somebody's qdisc is never touched.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup tc setpriv
+need_module
+
+# --- what was typed --------------------------------------------------------
+
+# typed PATTERN ARGUMENT...: exit 2
+typed()
+{
+	local pattern=$1
+
+	shift
+	says "ctcp-setup $*" 2 "$pattern" setup "$@"
+}
+
+rates()
+{
+	typed '"0" has no unit' --rate 0 --rtt 26ms eth1
+	typed '"0gbit" is out of range' --rate 0gbit --rtt 26ms eth1
+	typed '"-1" is not a rate' --rate -1 --rtt 26ms eth1
+	typed '"-1gbit" is not a rate' --rate=-1gbit --rtt 26ms eth1
+	typed '"4" has no unit.*4gbit' --rate 4 --rtt 26ms eth1
+	typed '"4mbps".*did you mean 4mbit' --rate 4mbps --rtt 26ms eth1
+	typed '"4Gbps".*did you mean 4Gbit' --rate 4Gbps --rtt 26ms eth1
+	typed '"4MBps".*did you mean' --rate 4MBps --rtt 26ms eth1
+	typed '"1bit" is out of range' --rate 1bit --rtt 26ms eth1
+	typed '"2tbit" is out of range' --rate 2tbit --rtt 26ms eth1
+	typed '"four" is not a rate' --rate four --rtt 26ms eth1
+	typed '"" is not a rate' --rate '' --rtt 26ms eth1
+	typed '"99999999999999999999gbit"' \
+		--rate 99999999999999999999gbit --rtt 26ms eth1
+}
+
+times()
+{
+	typed '"26" has no unit.*26ms' --rate 4gbit --rtt 26 eth1
+	typed '"0ms" is out of range' --rate 4gbit --rtt 0ms eth1
+	typed '"11s" is out of range' --rate 4gbit --rtt 11s eth1
+	typed '"26min"' --rate 4gbit --rtt 26min eth1
+}
+
+others()
+{
+	typed '--rtt is missing' --rate 4gbit eth1
+	typed '--rate is missing' --rtt 26ms eth1
+	typed 'which device' --rate 4gbit --rtt 26ms
+	typed '"eth1" and "eth2"' --rate 4gbit --rtt 26ms eth1 eth2
+	typed '"a/b" is not a device' --rate 4gbit --rtt 26ms a/b
+	typed '"abcdefghijklmnop" is not' --rate 4gbit --rtt 26ms abcdefghijklmnop
+	typed '"--sped"' --rate 4gbit --rtt 26ms --sped 1 eth1
+	typed '"0" is out of range' --rate 4gbit --rtt 26ms --streams 0 eth1
+	typed '"1.3x" is not a number' --rate 4gbit --rtt 26ms --multiple 1.3x eth1
+	typed '"htb" is not one of' --rate 4gbit --rtt 26ms --shaper htb eth1
+	typed '"10.0.0/8" is not a prefix' --rate 4gbit --rtt 26ms --to 10.0.0/8 eth1
+	typed 'which device' undo
+	typed 'rate.*show' show --rate 4gbit eth1
+}
+
+# --- what this machine cannot do -------------------------------------------
+
+# cannot NAME PATTERN ARGUMENT...: exit 1
+cannot()
+{
+	local name=$1 pattern=$2
+
+	shift 2
+	complains "$name" 1 "$pattern" setup "$@"
+}
+
+# One window ends at 1 GiB, one queue at 4 GiB.
+too_large()
+{
+	cannot "400 Gbit/s x 600 ms" '25759578 segments.*--streams 35' \
+		--rate 400gbit --rtt 600ms eth1
+	cannot "400 Gbit/s x 600 ms in 64 streams" 'limit of .* bytes.*4294967295' \
+		--rate 400gbit --rtt 600ms --streams 64 eth1
+	cannot "a bucket smaller than a segment" '--burst: 1000 bytes' \
+		--rate 4gbit --rtt 26ms --burst 1000 eth1
+	cannot "a queue smaller than a segment" '--limit: 1000 bytes' \
+		--rate 4gbit --rtt 26ms --limit 1000 eth1
+	cannot "a segment larger than the MTU" '--mss: 9000 .*eth1.* 1460' \
+		--rate 4gbit --rtt 26ms --mss 9000 eth1
+	cannot "one stream above what fq paces" '34.35gbit.*--streams' \
+		--rate 40gbit --rtt 1ms --shaper fq eth1
+}
+
+devices()
+{
+	cannot "a device that is not there" 'no device eth7' \
+		--rate 4gbit --rtt 26ms eth7
+	cannot "the loopback device" 'lo is the loopback' --rate 4gbit --rtt 26ms lo
+	ip -n "$HOST" link set eth1 down
+	cannot "a device that is down" 'eth1 is down' --rate 4gbit --rtt 26ms eth1
+	ip -n "$HOST" link set eth1 up
+	ip -n "$HOST" addr replace fd78::1/64 dev eth1 nodad
+	ip -n "$HOST" link add br0 type bridge
+	ip -n "$HOST" link set br0 addrgenmode none
+	ip -n "$HOST" link set br0 up
+	cannot "a bridge without a port" 'br0 is a bridge' \
+		--rate 4gbit --rtt 26ms br0
+	ip -n "$HOST" link set eth1 master br0
+	cannot "a bridge" 'br0 is a bridge.*eth1' --rate 4gbit --rtt 26ms br0
+}
+
+# good_device DEV WORDS: set up with a note that has these words, and undone
+good_device()
+{
+	local before
+
+	before=$(state)
+	works "$1" setup --rate 4gbit --rtt 26ms "$1"
+	matches "$1: a note" "note: $2" "$OUT"
+	matches "$1: shaped" '^qdisc tbf .*rate 4Gbit .*limit 16900782b' \
+		"$(root_qdisc "$1")"
+	works "$1: undo" setup undo --quiet "$1"
+	unchanged "$1: as before" "$before"
+}
+
+# eth1 is a port of br0 by now.
+good_devices()
+{
+	good_device eth1 'eth1 is a port of br0'
+	another_device eth2
+	ip -n "$HOST" link add link eth2 name eth2.7 type vlan id 7
+	ip -n "$HOST" link set eth2.7 addrgenmode none
+	ip -n "$HOST" link set eth2.7 up
+	good_device eth2.7 'eth2.7 sits on eth2'
+}
+
+# foreign KIND WORDS: somebody's root qdisc, left as it was
+foreign()
+{
+	# shellcheck disable=SC2086 # the words of tc
+	succeeds "$1: somebody's" in_host tc qdisc add dev eth1 root $2
+	cannot "$1 of somebody's" "eth1 .*somebody else.* $1" \
+		--rate 4gbit --rtt 26ms eth1
+	cannot "$1 of somebody's, for fq" "eth1 .*somebody else.* $1" \
+		--rate 4gbit --rtt 26ms --shaper fq eth1
+	in_host tc qdisc del dev eth1 root
+}
+
+# Ours by its handle, but whoever made it did not write it down.
+with_our_handle()
+{
+	local handle
+
+	setup --quiet --rate 4gbit --rtt 26ms eth1
+	handle=$(root_qdisc eth1 | sed 's/^qdisc tbf \([0-9a-f]*:\).*/\1/')
+	setup undo --quiet eth1
+	in_host tc qdisc add dev eth1 root handle "$handle" \
+		tbf rate 1gbit burst 100kb limit 1mb
+}
+
+foreigners()
+{
+	foreign htb "handle 1: htb default 10"
+	foreign prio "handle 1: prio"
+	foreign fq "handle 8001: fq maxrate 1gbit"
+	foreign tbf "handle 1: tbf rate 1gbit burst 100kb limit 1mb"
+	foreign netem "netem delay 1ms"
+	with_our_handle
+	cannot "a qdisc with our handle and no journal" 'eth1 .*no journal' \
+		--rate 4gbit --rtt 26ms eth1
+	in_host tc qdisc del dev eth1 root
+}
+
+# shellcheck disable=SC2317 # called by complains
+without_net_admin()
+{
+	in_host setpriv --bounding-set=-net_admin --inh-caps=-net_admin \
+		ctcp-setup "$@"
+}
+
+rights()
+{
+	local before
+
+	complains "without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
+		without_net_admin --rate 4gbit --rtt 26ms eth1
+	complains "undo without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
+		without_net_admin undo eth1
+	before=$(state)
+	run without_net_admin --dry-run --rate 4gbit --rtt 26ms eth1
+	equal "--dry-run without CAP_NET_ADMIN: exit status" 0 "$RC"
+	matches "--dry-run without CAP_NET_ADMIN: its lines" '^tc qdisc replace' "$OUT"
+	unchanged "--dry-run without CAP_NET_ADMIN" "$before"
+	run without_net_admin show
+	equal "show without CAP_NET_ADMIN: exit status" 0 "$RC"
+}
+
+typing()
+{
+	local before
+
+	before=$(state)
+	rates
+	times
+	others
+	unchanged "after all that was mistyped nothing is changed" "$before"
+}
+
+host refuse
+typing
+too_large
+rights
+foreigners
+devices
+good_devices
+host_end
+finish

@@ -1,0 +1,263 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# Undo restores exactly what was there, however far a run came: killed after any
+# step it made, or failing at any step, on a fresh host and on top of a circuit
+# with other numbers.  Steps are counted by ctcp-setup-faulty, a build of
+# ctcp-setup that dies or fails on purpose (CTCP_DIE_AT, CTCP_FAIL_AT); each
+# loop goes on until a run survives, so that no step is left out.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup ctcp-setup-faulty tc flock
+need_module
+
+CIRCUIT=(--rate 4gbit --rtt 26ms --to 10.79.0.0/16)
+OTHER=(--rate 1gbit --rtt 5ms --to 10.80.0.0/16 --shaper fq)
+STEPS_MAX=30		# steps of a run, or something is wrong with the count
+
+# Every kind of item is there to be restored: a route with metrics, a device
+# without room for a queue, and if it can be had a machine without the module.
+fresh()
+{
+	without_module
+	host "$1"
+	in_host ip route add 10.79.0.0/16 via 10.78.0.254 mtu 1400 proto static
+	in_host ip route add 10.80.0.0/16 via 10.78.0.253
+	ip -n "$HOST" link set eth1 txqueuelen 0
+}
+
+# faulty DIE|FAIL N ARGUMENT...
+faulty()
+{
+	local what=$1 at=$2
+
+	shift 2
+	run in_host env "CTCP_${what}_AT=$at" ctcp-setup-faulty "$@"
+}
+
+# wrong DESCRIPTION BEFORE: true, and a point that failed, if state() is not BEFORE
+wrong()
+{
+	local now
+
+	now=$(state)
+	[ "$now" = "$2" ] && return 1
+	same "$1" "$2" "$now"
+}
+
+simple()
+{
+	local before
+
+	fresh simple
+	before=$(state)
+	works "a run" setup --quiet "${CIRCUIT[@]}" eth1
+	refused "a run changes something" test "$before" = "$(state)"
+	works "undo" setup undo eth1
+	unchanged "undo: all as before" "$before"
+	works "undo where there is nothing" setup undo eth1
+	matches "undo where there is nothing says so" 'eth1: nothing to undo' "$OUT"
+	unchanged "undo where there is nothing: all as before" "$before"
+	setup --quiet "${CIRCUIT[@]}" eth1
+	setup --quiet "${OTHER[@]}" eth1
+	setup --quiet --rate 2gbit --rtt 1ms --shaper none eth1
+	works "undo of three runs" setup undo eth1
+	unchanged "undo of three runs: all as before the first" "$before"
+	host_end
+}
+
+# Dead after the Nth change; undo; dead again; the same command; undo.
+killed_at()
+{
+	faulty DIE "$1" --quiet "${CIRCUIT[@]}" eth1
+	[ "$RC" = 137 ] || return 1
+	setup undo --quiet eth1 || fail "undo after death at step $1"
+	wrong "undo after death at step $1" "$BEFORE" && return 1
+	faulty DIE "$1" --quiet "${CIRCUIT[@]}" eth1
+	setup --quiet "${CIRCUIT[@]}" eth1 2>"$TMP/err" ||
+		fail "a run after death at step $1" "$(<"$TMP/err")"
+	matches "after death at step $1 it goes on, and says so" \
+		'earlier run .*cut short' "$(<"$TMP/err")"
+	wrong "a run after death at step $1" "$DONE" && return 1
+	setup undo --quiet eth1 || fail "undo after a second run, step $1"
+	! wrong "undo after a second run, step $1" "$BEFORE"
+}
+
+killed()
+{
+	local n=1
+
+	fresh killed
+	BEFORE=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	DONE=$(state)
+	setup undo --quiet eth1
+	while [ $n -lt $STEPS_MAX ] && killed_at $n; do
+		n=$((n + 1))
+	done
+	equal "no step left: the run survives" 0 "$RC"
+	at_least "steps to die at" 5 $((n - 1))
+	setup undo --quiet eth1
+	unchanged "after all of them: all as before" "$BEFORE"
+	host_end
+}
+
+# The same on top of a circuit: undo leads back to before the first run.
+killed_on_top()
+{
+	local n=1 before
+
+	fresh on-top
+	before=$(state)
+	while [ $n -lt $STEPS_MAX ]; do
+		setup --quiet "${CIRCUIT[@]}" eth1
+		faulty DIE $n --quiet "${OTHER[@]}" eth1
+		[ "$RC" = 137 ] || break
+		setup undo --quiet eth1 || fail "on top: undo, step $n"
+		wrong "on top: undo, step $n" "$before" && break
+		n=$((n + 1))
+	done
+	equal "on top: no step left: the run survives" 0 "$RC"
+	at_least "on top: steps to die at" 4 $((n - 1))
+	setup undo --quiet eth1
+	unchanged "on top: after all of them: all as before" "$before"
+	host_end
+}
+
+undo_killed()
+{
+	local n=1 before
+
+	fresh undo-killed
+	before=$(state)
+	while [ $n -lt $STEPS_MAX ]; do
+		setup --quiet "${CIRCUIT[@]}" eth1
+		faulty DIE $n undo --quiet eth1
+		[ "$RC" = 137 ] || break
+		setup undo --quiet eth1 || fail "undo after undo died at step $n"
+		wrong "undo after undo died at step $n" "$before" && break
+		n=$((n + 1))
+	done
+	equal "undo survives in the end" 0 "$RC"
+	at_least "steps for undo to die at" 5 $((n - 1))
+	unchanged "undo killed: all as before" "$before"
+	host_end
+}
+
+# fails_at NAME BEFORE ARGUMENT...: at every step, with exit 1 and one reason,
+# and all as before
+fails_at()
+{
+	local name=$1 before=$2 n=1
+
+	shift 2
+	while [ $n -lt $STEPS_MAX ]; do
+		faulty FAIL $n --quiet "$@" eth1
+		[ "$RC" = 1 ] || break
+		grep -q '^ctcp-setup: .*failed on purpose' "$TMP/err" ||
+			fail "$name, step $n: the reason" "got: $ERR"
+		wrong "$name, step $n: rolled back" "$before" && break
+		n=$((n + 1))
+	done
+	equal "$name: no step left: the run succeeds" 0 "$RC"
+	at_least "$name: steps to fail at" 5 $((n - 1))
+}
+
+failures()
+{
+	local before circuit
+
+	fresh failures
+	before=$(state)
+	fails_at "a failure" "$before" "${CIRCUIT[@]}"
+	setup undo --quiet eth1
+	unchanged "failures: all as before" "$before"
+	setup --quiet "${CIRCUIT[@]}" eth1
+	circuit=$(state)
+	fails_at "a failure on top" "$circuit" "${OTHER[@]}"
+	setup undo --quiet eth1
+	unchanged "failures on top: all as before the first run" "$before"
+	host_end
+}
+
+# in_order NAME FIRST SECOND: two circuits, undone in this order.  Eth2's buffers
+# are 4 x ceil(1.3 x 1e9 x 26e-3 / 1514) x 1514.
+in_order()
+{
+	local before alone
+
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	alone=$(value net.ipv4.tcp_rmem)
+	setup --quiet --rate 8gbit --rtt 26ms --to 10.83.0.0/16 eth2
+	works "two devices, $1: undo $2" setup undo "$2"
+	if [ "$2" = eth2 ]; then
+		equal "two devices, $1: buffers of eth1's" "$alone" \
+			"$(value net.ipv4.tcp_rmem)"
+	else
+		equal "two devices, $1: buffers of eth2's" 135200200 \
+			"$(value net.ipv4.tcp_rmem | cut -d ' ' -f 3)"
+	fi
+	succeeds "two devices, $1: the module stays" module_loaded
+	works "two devices, $1: undo $3" setup undo "$3"
+	unchanged "two devices, $1: all as before" "$before"
+}
+
+two_devices()
+{
+	fresh two
+	another_device eth2
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	in_host ip route add 10.83.0.0/16 via 10.83.1.254
+	in_order "first one first" eth1 eth2
+	in_order "last one first" eth2 eth1
+	host_end
+}
+
+# What somebody else changed since stays, unless forced.
+somebody()
+{
+	local before
+
+	fresh somebody
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	in_host sysctl -qw net.ipv4.tcp_rmem="4096 100000 5000000"
+	run setup undo eth1
+	equal "undo over somebody's value: exit status" 1 "$RC"
+	matches "undo over somebody's value names it" 'tcp_rmem .*5000000' "$ERR"
+	equal "somebody's value stays" "4096 100000 5000000" \
+		"$(value net.ipv4.tcp_rmem)"
+	matches "all else is restored" '^qdisc noqueue' "$(root_qdisc eth1)"
+	works "undo --force" setup undo --force eth1
+	unchanged "undo --force: all as before" "$before"
+	host_end
+}
+
+# A device that went took its qdisc and its routes with it.
+device_gone()
+{
+	local before
+
+	fresh gone
+	another_device eth2
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	before=$(state | grep -v eth2)
+	setup --quiet --rate 1gbit --rtt 5ms --to 10.83.1.0/24 eth2
+	ip -n "$HOST" link del eth2
+	works "undo for a device that is gone" setup undo eth2
+	same "undo for a device that is gone: all as before" "$before" "$(state)"
+	host_end
+}
+
+simple
+killed
+killed_on_top
+undo_killed
+failures
+two_devices
+somebody
+device_gone
+finish
