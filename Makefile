@@ -15,7 +15,7 @@ all: modules tools
 
 help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
-	@echo 'make check          all tests, in virtual time (T="hold lint": only those)'
+	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root)'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
 	@echo 'make install        both, for this kernel only'
@@ -40,7 +40,7 @@ demo:
 	selftests/lab/demo.sh
 
 check:
-	selftests/lab/check.sh $(T)
+	selftests/lab/check.sh $(ONLY)
 
 check-kernels:
 	selftests/lab/qemu.sh $(SUITES)

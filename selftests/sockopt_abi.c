@@ -24,7 +24,7 @@
 
 #include <linux/tcp_circuit.h>
 
-#define NETNS_FCWND	60
+#define NETNS_FCWND	60U
 #define NOBODY		65534
 #define MAX_LEN		64
 
