@@ -128,18 +128,39 @@ static void say_who_uses_it(struct session *s, const struct circuit *c)
 		     "no traffic uses circuit yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
 }
 
+/*
+ * Outside the machine's own namespace the kernel takes only an algorithm that is
+ * allowed to all as the default.  Asked before and not by trying:
+ * tcp_set_default_congestion_control() keeps a reference to the module when it
+ * refuses, which could then never be removed.
+ */
+static int check_default_cc(const struct circuit *c, bool own_netns, struct err *e)
+{
+	char allowed[ITEM_VALUE];
+	struct err unused;
+
+	if (!c->default_cc || own_netns || sysctl_get(ALLOWED_CC, allowed, &unused) ||
+	    has_word(allowed, CC_NAME))
+		return 0;
+	return err_set(e, -EPERM,
+		       "--default-cc: in this network namespace the kernel refuses %s until %s of the machine's own lists it (here \"%.200s\")",
+		       CC_NAME, ALLOWED_CC, allowed);
+}
+
 int session_changes(struct session *s, const struct circuit *c, struct err *e)
 {
-	int rc = 0;
+	/* tcp_mem is the machine's, and only its own namespace shows it */
+	bool own_netns = sysctl_exists("net.ipv4.tcp_mem");
+	int rc;
 
 	memset(&s->route, 0, sizeof(s->route));
-	if (c->to.family)
+	rc = check_default_cc(c, own_netns, e);
+	if (!rc && c->to.family)
 		rc = want_route(s, c, e);
 	if (rc)
 		return rc;
-	/* tcp_mem is the machine's, and only its own namespace shows it */
-	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL,
-		   sysctl_exists("net.ipv4.tcp_mem"), &s->wants);
+	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
+		   &s->wants);
 	say_who_uses_it(s, c);
 	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
 			    &s->changes, &s->notes, e);
