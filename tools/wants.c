@@ -131,9 +131,12 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	want_window(w, c, p, route, own_netns);
 }
 
+/* How many there are, of up to three. */
 static int three_numbers(const char *s, uint64_t n[3])
 {
-	return sscanf(s, "%" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1], &n[2]);
+	int found = sscanf(s, "%" SCNu64 " %" SCNu64 " %" SCNu64, &n[0], &n[1], &n[2]);
+
+	return found < 0 ? 0 : found;
 }
 
 /* Up to three numbers, the larger of each. */
