@@ -44,6 +44,8 @@
  * may ask by 1 for what the administrator gave by 2 to 4, for ten, or for
  * net.ipv4.tcp_circuit_fcwnd_max, whichever is most.
  *
+ * An end that receives opens its window at once, too: circuit_open_receiver().
+ *
  * The algorithm is not TCP_CONG_NON_RESTRICTED: it takes the administrator's
  * word that the path is a circuit.
  *
