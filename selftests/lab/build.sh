@@ -26,7 +26,7 @@ quiet_make()
 	local out status
 
 	echo "+ make $*" >> $log
-	out=$(make "$@" 2>&1)
+	out=$(make -j "$(nproc)" "$@" 2>&1)
 	status=$?
 	echo "$out" >> $log
 	if grep -qE '(warning|WARNING):' <<< "$out"; then
@@ -62,15 +62,11 @@ compile_for_others()
 
 build_tools()
 {
-	quiet_make -C /src/tools
+	quiet_make -C /src tools
 	point $? "tools build without a warning"
-	/src/tools/ctcp-setup --version > /dev/null
+	/src/build/bin/ctcp-setup --version > /dev/null
 	point $? "ctcp-setup says its version"
-}
-
-build_helpers()
-{
-	quiet_make -C /src/selftests BIN=/src/build/bin
+	quiet_make -C /src tests-bin
 	point $? "the tests' own programs build without a warning"
 }
 
@@ -79,5 +75,4 @@ echo "### FACT compiler gcc-$(gcc -dumpfullversion)"
 compile_for_others
 build_module
 build_tools
-build_helpers
 echo "1..$points"

@@ -52,12 +52,11 @@ conf()		# the value of one directive, as dkms would read it
 	(kernel_source_dir='' dkms_tree='' . /src/dkms.conf; echo "${!1}")
 }
 
+# As "make install-dkms" would for a package.
 place_sources()
 {
-	mkdir /usr/src/"$name-$version" &&
-		cp -a /src/dkms.conf /src/Kbuild /src/tcp_circuit.c \
-			/src/include /usr/src/"$name-$version"/ &&
-		rm -f /usr/src/"$name-$version"/include/compat/compat-config.h
+	make -C /src install-dkms DESTDIR=/tmp/stage &&
+		cp -a /tmp/stage/usr/src/"$name-$version" /usr/src/
 }
 
 built_silently()

@@ -54,8 +54,7 @@ install()
 	mkdir -p "$dir"/extra
 	cp /src/tcp_circuit.ko "$dir"/extra/
 	depmod
-	find /src/tools -maxdepth 1 -name 'ctcp-setup*' -type f -perm /111 \
-		-exec cp -t /usr/local/sbin {} +
+	cp /src/build/bin/ctcp-setup /usr/local/sbin/
 }
 
 started()		# NAME: in the kernel's log, too
