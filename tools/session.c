@@ -137,7 +137,7 @@ static void say_who_uses_it(struct session *s, const struct circuit *c)
 static int check_default_cc(const struct circuit *c, bool own_netns, struct err *e)
 {
 	char allowed[ITEM_VALUE];
-	struct err unused;
+	struct err unused = { .text = "" };
 
 	if (!c->default_cc || own_netns || sysctl_get(ALLOWED_CC, allowed, &unused) ||
 	    has_word(allowed, CC_NAME))

@@ -16,7 +16,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 out=$top/build/check
 began=$(date +%s)
-LAB_DIR_HERE=$here
+LAB_DIR_HERE=$here	# for runs.sh
+export LAB_DIR_HERE
 . "$here/runs.sh"
 
 PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev

@@ -39,7 +39,7 @@ if [ -n "${FCWND:-}" ]; then
 	set_in src net.ipv4.tcp_circuit_fcwnd "$FCWND"
 fi
 
-PORT=5201
+export PORT=5201	# for listening()
 background dst iperf3 -s -1 -i 0.1 -J >/lab/server.json
 SERVER=$!
 until_true 10 listening dst || exit 1

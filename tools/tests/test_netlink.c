@@ -407,7 +407,8 @@ static void test_route_copy(void **state)
 {
 	static const struct route_case rc = { "192.0.2.0/24", NULL, NULL };
 	static const char line_before[] =
-		"ip route replace 192.0.2.0/24 via 198.51.100.1 dev lo src 198.51.100.7 metric 7 mtu 1400";
+		"ip route replace 192.0.2.0/24 via 198.51.100.1 dev lo"
+		" src 198.51.100.7 metric 7 mtu 1400";
 	char text[ITEM_VALUE], line[512];
 	union nl_request ours;
 	struct route_want w;
