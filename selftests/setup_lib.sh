@@ -31,8 +31,8 @@ in_host()
 	fi
 }
 
-# veth_lines NAME PEER [WORDS for ip link add]: lines for ip -batch.  Without addresses
-# of its own, which would come a while after it is up.
+# veth_lines NAME PEER [WORDS]: lines for ip -batch.  Without addresses of its own,
+# which would come a while after it is up.
 veth_lines()
 {
 	local name=$1 peer=$2
@@ -47,16 +47,18 @@ veth_lines()
 	END
 }
 
-# host NAME [WORDS for ip link add]: make it, and let in_host be it
+# host NAME [QUEUES]: make it, and let in_host be it.  One queue unless more are
+# asked for: of itself a veth may have one for each processor.
 host()
 {
+	local queues="numtxqueues ${2:-1} numrxqueues ${2:-1}"
+
 	HOST=ctcp-$$-$1
-	shift
 	ip netns add "$HOST"
 	defer "ip netns del $HOST"
 	ip -n "$HOST" -batch - <<-END
 		link set lo up
-		$(veth_lines eth1 far1 "$@")
+		$(veth_lines eth1 far1 "$queues")
 		addr add 10.78.0.1/24 dev eth1
 		addr add fd78::1/64 dev eth1 nodad
 	END
@@ -72,14 +74,15 @@ host_end()
 # another_device NAME: like eth1, with the other end beside it
 another_device()
 {
-	veth_lines "$1" "far-$1" | ip -n "$HOST" -batch -
+	veth_lines "$1" "far-$1" "numtxqueues 1 numrxqueues 1" | ip -n "$HOST" -batch -
 }
 
 # --- the module --------------------------------------------------------------
 
+# How many hold it; nobody holds one that is not there
 module_count()
 {
-	cat /sys/module/tcp_circuit/refcnt
+	cat /sys/module/tcp_circuit/refcnt 2>/dev/null || echo 0
 }
 
 # Begin without the module, and end as it was found.  One that is in use, on
@@ -95,12 +98,13 @@ without_module()
 
 # Everything that ctcp-setup may touch, in the namespace $HOST, as text.  Of the
 # modules ours alone: a qdisc's own comes with the first of its kind and stays.
+# A link's operational state comes when it likes.
 state()
 {
 	echo "module: $(cd /sys/module && echo tcp_circuit*)"
 	in_host sh -c '
 		tc -r qdisc show
-		ip -d -o link show
+		ip -o link show | sed "s/ state [A-Z]*//"
 		ip -d -4 route show table all
 		ip -d -6 route show table all
 		cd /proc/sys/net && grep -s . ipv4/tcp_* core/*mem*'
