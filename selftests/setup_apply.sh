@@ -51,13 +51,14 @@ tbf_of()
 }
 
 # 100 Gbit/s is past 32 bits of bytes/s: a narrow attribute would show 31.3.  Its
-# bucket of 2500000 bytes may be one tick short, which tc shows as a microsecond.
+# bucket of 2500000 bytes may be a tick of 64 ns short, which some tc show as a
+# microsecond.
 # At 10 Mbit/s x 20 ms, 32500 bytes, queue and bucket are one GSO packet of 46
 # segments: 69644 bytes, tc's 68Kb.
 other_rates()
 {
 	tbf_of "100 Gbit/s, 1 ms" \
-		'rate 100Gbit burst 2(500000|487500)b .*limit 16251276b' \
+		'rate 100Gbit burst 2(500000|499200|487500)b .*limit 16251276b' \
 		--rate 100gbit --rtt 1ms
 	tbf_of "10 Mbit/s, 20 ms" 'rate 10Mbit burst 68Kb .*limit 68Kb' \
 		--rate 10mbit --rtt 20ms
@@ -132,7 +133,8 @@ twice()
 }
 
 # 8 kbit/s empties a queue of 200 packets in five minutes; 1250 bytes/s x 10 s x 1.3
-# is 11 segments.
+# is 11 segments.  A change fills the bucket again (tbf_change()): 48 packets of 1442
+# may leave at once.
 in_place()
 {
 	local sent queued handle
@@ -149,7 +151,7 @@ in_place()
 	equal "other numbers: same qdisc" "$handle" \
 		"$(root_qdisc eth1 | cut -d ' ' -f 1-3)"
 	at_least "other numbers: counters kept" "$sent" "$(sent_packets)"
-	within "other numbers: queue kept" "$queued" "$(backlog)" 20
+	at_least "other numbers: queue kept" $((queued - 70)) "$(backlog)"
 	equal "other numbers: window" 11 "$(value net.ipv4.tcp_circuit_fcwnd)"
 	works "another shaper" setup --quiet --rate 10kbit --rtt 10s --shaper fq eth1
 	matches "another shaper is there" '^qdisc fq .* maxrate 10Kbit' \

@@ -98,7 +98,8 @@ without_module()
 
 # Everything that ctcp-setup may touch, in the namespace $HOST, as text.  Of the
 # modules ours alone: a qdisc's own comes with the first of its kind and stays.
-# A link's operational state comes when it likes.
+# A link's operational state comes when it likes, and IPv6 routes of the same
+# prefix on two devices stand in the order in which these came up.
 state()
 {
 	echo "module: $(cd /sys/module && echo tcp_circuit*)"
@@ -106,7 +107,7 @@ state()
 		tc -r qdisc show
 		ip -o link show | sed "s/ state [A-Z]*//"
 		ip -d -4 route show table all
-		ip -d -6 route show table all
+		ip -d -6 route show table all | sort
 		cd /proc/sys/net && grep -s . ipv4/tcp_* core/*mem*'
 	find "$CTCP_RUNDIR" -type f ! -name lock 2>/dev/null
 }

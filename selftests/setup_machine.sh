@@ -72,14 +72,15 @@ in_use()
 # A kernel update without a build of the module looks like this.
 missing()
 {
-	local ko
+	local ko release
 
+	release=$(uname -r)
 	ko=$(modinfo -n tcp_circuit)
 	mv "$ko" "$ko.away"
 	defer "mv $ko.away $ko"
 	host missing
 	complains "no module for this kernel" 1 \
-		"no module tcp_circuit for kernel $(uname -r)" \
+		"no module tcp_circuit for kernel ${release//+/.}" \
 		setup "${CIRCUIT[@]}" eth1
 	mv "$ko.away" "$ko"
 	works "the module is there again" setup --quiet "${CIRCUIT[@]}" eth1
