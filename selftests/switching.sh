@@ -41,10 +41,15 @@ from_circuit()
 		"$(field cwnd "$out")"
 }
 
+# The kernel keeps a reference to the module whenever it refuses a namespace's
+# default (tcp_set_default_congestion_control(), 6.1): only where the machine is
+# thrown away afterwards.
 restricted()
 {
-	refused "another namespace's default is refused to circuit" \
-		set_in src net.ipv4.tcp_congestion_control circuit
+	if [ "$LAB" = uml ]; then
+		refused "another namespace's default is refused to circuit" \
+			set_in src net.ipv4.tcp_congestion_control circuit
+	fi
 	if command -v setpriv >/dev/null; then
 		refused "an unprivileged socket is refused circuit" \
 			in_src setpriv --reuid 65534 --regid 65534 \
