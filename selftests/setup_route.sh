@@ -24,18 +24,19 @@ setup_in_src() { in_src ctcp-setup "$@"; }
 # Of the connection that is open
 algorithm()
 {
-	in_src ss -Htin "dport = :$PORT" | grep -oE '\<(circuit|cubic)\>' | head -n 1
+	in_src ss -Htin state established "dport = :$PORT" | grep -oE '\<(circuit|cubic)\>' | head -n 1
 }
 
-# connection ADDRESS: send, stay for a second; $SENT what it was, $ALGORITHM by ss
+# connection ADDRESS: send and stay; $SENT what it was, $ALGORITHM what ss says
 connection()
 {
-	in_src timeout 60 circuit_sock send -n 100000 -k 1000 "$1" "$PORT" \
-		>"$TMP/sent" &
-	until_true 10 grep -q cwnd= "$TMP/sent"
+	background src timeout 120 circuit_sock send -n 100000 -k 60000 \
+		"$1" "$PORT" >"$TMP/sent"
+	until_true 30 grep -q cwnd= "$TMP/sent"
 	ALGORITHM=$(algorithm)
-	wait $!
 	SENT=$(<"$TMP/sent")
+	kill $!
+	wait $! 2>/dev/null
 }
 
 # carried NAME ADDRESS: by circuit, with the route's window
