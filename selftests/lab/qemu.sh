@@ -24,8 +24,8 @@ limit=1500		# s of real time for one machine
 memory=2048		# MiB of one machine
 
 # Without cmpxchg16b: QEMU 7.2 emulates it with wrong flags when an interrupt
-# comes just behind it, and 6.12's slab allocator ends in a double fault at four
-# boots out of five.
+# comes just behind it, and 6.12's slab allocator ends in a double fault at seven
+# boots out of eight.
 cpu=max,cx16=off
 
 # The watchdogs allow for a machine that is not alone on its processors.

@@ -1,17 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# uml-kernel.sh: print the folder of the virtual-time lab's kernel, and build it
+# uml-kernel.sh [debug]: print the folder of the virtual-time kernel, and build it
 # first when the cache has none.  In it: linux (the kernel, a program) and tree/
 # (what is needed to build modules for it).
 #
-# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-*.patch.
+# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-*.patch; with
+# "debug", uml-debug.config too.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 
 VERSION=6.1
+FLAVOUR=${1:-${LAB_KERNEL:-}}
+CONFIGS="$here/uml.config${FLAVOUR:+ $here/uml-$FLAVOUR.config}"
 TARBALL=/usr/src/linux-source-$VERSION.tar.xz
 
 say()
@@ -21,8 +24,8 @@ say()
 
 # The newest kernel of this configuration, whatever its point release: a
 # machine that is offline, or has had the source removed, still has its lab.
-key=$(cache_key "$here/uml.config" "$here/uml-kernel.sh" "$here"/uml-*.patch \
-	"$(uname -m)")
+# shellcheck disable=SC2086 # a list of files
+key=$(cache_key $CONFIGS "$here/uml-kernel.sh" "$here"/uml-*.patch "$(uname -m)")
 dir=$CACHE/uml-$VERSION-$key
 if [ -x "$dir/linux" ]; then
 	echo "$dir"
@@ -32,10 +35,14 @@ fi
 configure()
 {
 	make -s ARCH=um tinyconfig >/dev/null 2>&1
-	./scripts/kconfig/merge_config.sh -m .config "$here/uml.config" >/dev/null
+	# shellcheck disable=SC2086 # a list of files
+	cat $CONFIGS | awk -F '[= ]' '/^(# )?CONFIG_/ {
+		line[$1 == "#" ? $2 : $1] = $0 }
+		END { for (name in line) print line[name] }' >wanted
+	./scripts/kconfig/merge_config.sh -m .config wanted >/dev/null 2>&1
 	make -s ARCH=um olddefconfig 2>/dev/null
 
-	grep '^CONFIG_' "$here/uml.config" | grep -vxF -f .config >missing || return 0
+	grep '^CONFIG_' wanted | grep -vxF -f .config >missing || return 0
 	say "not to be had in this kernel: $(tr '\n' ' ' <missing)"
 	return 1
 }

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# uml-module.sh: build the module for the virtual-time kernel, in build/uml/,
-# and print where the .ko is.  Any warning is an error.
+# uml-module.sh [KERNEL]: build the module for the virtual-time kernel, in
+# build/uml/ (build/uml-debug/), and print where the .ko is.  Any warning is an
+# error.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 kernel=${1:-$("$here/uml-kernel.sh")}
-out=$top/build/uml
+out=$top/build/uml${LAB_KERNEL:+-$LAB_KERNEL}
 
 mkdir -p "$out"
 cp -ru "$top/tcp_circuit.c" "$top/Kbuild" "$top/include" "$out/"
