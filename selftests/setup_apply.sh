@@ -72,13 +72,20 @@ applied()
 	state | grep -v -e '^/' -e '^module' | sed 's/ether [0-9a-f:]*//'
 }
 
+# twin NAME: a host with $QUEUES and $ROUTES, each a line of ip -batch
+twin()
+{
+	host "$1" "$QUEUES"
+	in_host ip -batch - <<<"$ROUTES"
+}
+
 # dry_run_of NAME ARGUMENT...: one host by ctcp-setup, its twin by the lines
 dry_run_of()
 {
 	local name=$1 lines before tool
 
 	shift
-	host tool "$QUEUES"
+	twin tool
 	before=$(state)
 	run setup --dry-run "$@" eth1
 	lines=$OUT
@@ -88,11 +95,25 @@ dry_run_of()
 	equal "$name: exit status" 0 "$RC"
 	tool=$(applied)
 	host_end
-	host hand "$QUEUES"
+	twin hand
 	run in_host sh -e -c "$lines"
 	equal "$name: the lines run as they stand" "0 " "$RC $ERR"
 	same "$name: the lines make what ctcp-setup makes" "$tool" "$(applied)"
 	host_end
+}
+
+# What a route may have besides, there before or of the route that covers it
+dry_runs_on_routes()
+{
+	QUEUES=1
+	ROUTES="route add 10.79.0.0/16 via 10.80.0.1 dev eth1 onlink src 10.78.0.1 \
+		mtu lock 1400 advmss 1200 rto_min 40ms rtt 30ms
+		route add fd79::/32 via fd78::fe pref high mtu 1400 hoplimit lock 9"
+	dry_run_of "a route on link" "${CIRCUIT[@]}" --to 10.79.0.0/16
+	dry_run_of "a new route like it" "${CIRCUIT[@]}" --to 10.79.1.0/24
+	dry_run_of "an IPv6 route with a preference" "${CIRCUIT[@]}" --to fd79::/32
+	dry_run_of "a new IPv6 route like it" "${CIRCUIT[@]}" --to fd79:0:1::/48
+	ROUTES=
 }
 
 dry_runs()
@@ -270,10 +291,12 @@ no_shaper()
 	host_end
 }
 
+ROUTES=
 DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
 numbers
 other_rates
 dry_runs
+dry_runs_on_routes
 twice
 in_place
 json

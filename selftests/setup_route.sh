@@ -159,6 +159,47 @@ absent()
 	there_and_back "no IPv6 route" fd79:0:1::/48 "fd79::/32 via fd78::fe"
 }
 
+# like NAME PREFIX PATTERN ROUTE: a new route for the prefix is as ROUTE, which covers
+# it, and a second run leaves it so.  Not its own window or algorithm.
+like()
+{
+	local before during words=()
+
+	case $2 in *:*) words=(-6) ;; esac
+	host like
+	in_host ip addr add 10.78.0.2/24 dev eth1
+	in_host ip addr add fd78::2/64 dev eth1 nodad
+	# shellcheck disable=SC2086 # its words
+	in_host ip "${words[@]}" route add $4
+	before=$(state)
+	works "$1" setup --quiet "${CIRCUIT[@]}" --to "$2" eth1
+	during=$(the_route "$2")
+	matches "$1: as the one that covers it" "$3" "$(without_ours "$during")"
+	matches "$1: window and algorithm" "initcwnd $FCWND .*congctl circuit( |$)" "$during"
+	works "$1: a second run" setup "${CIRCUIT[@]}" --to "$2" eth1
+	matches "$1: a second run has nothing to do" 'nothing to change' "$OUT"
+	equal "$1: a second run leaves it" "$during" "$(the_route "$2")"
+	works "$1: undo" setup undo --quiet eth1
+	unchanged "$1: as before" "$before"
+	host_end
+}
+
+covered()
+{
+	like "no route, source and metrics as for the rest" 10.79.1.0/24 \
+		' via 10.78.0.254 dev eth1 .*src 10.78.0.2 mtu lock 1400 .*advmss 1200' \
+		"10.79.0.0/16 via 10.78.0.254 src 10.78.0.2 metric 7 mtu lock 1400 \
+		 rto_min 40ms advmss 1200 initcwnd 9 congctl reno"
+	like "no route, on link as for the rest" 10.79.1.0/24 \
+		' via 10.80.0.1 dev eth1 .*onlink' \
+		"10.79.0.0/16 via 10.80.0.1 dev eth1 onlink"
+	like "no route, the source of the link" 10.78.0.128/25 \
+		' dev eth1 .*scope link src 10.78.0.1' "10.79.0.0/16 via 10.78.0.254"
+	like "no IPv6 route, source and metrics as for the rest" fd79:0:1::/48 \
+		' via fd78::fe dev eth1 .*src fd78::2 .*mtu 1400 .*pref high' \
+		"fd79::/32 via fd78::fe src fd78::2 mtu 1400 pref high"
+}
+
 # Two routes with one prefix: the one that is used is the one with less metric.
 beside()
 {
@@ -236,6 +277,7 @@ refusals()
 connections
 existing
 absent
+covered
 beside
 via
 refusals

@@ -278,8 +278,8 @@ static int take_next_hop(struct rtnl_route *route, const struct facts *f,
 }
 
 /*
- * How a new route to the far side leaves: by --via, or as the kernel would
- * send there today.
+ * The next hop of a new route to the far side: that of --via, or where the kernel
+ * would send today, of several the one that it takes.
  */
 int route_next_hop(const struct circuit *c, const struct facts *f,
 		   struct route_want *want, struct err *e)

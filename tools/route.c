@@ -8,6 +8,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/icmpv6.h>
 #include <linux/rtnetlink.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -94,21 +95,48 @@ static void put_addr(struct nlmsghdr *nlh, uint16_t type, const struct prefix *p
 		mnl_attr_put(nlh, type, p->family == AF_INET ? 4 : 16, p->addr);
 }
 
+/* How the route that covers this one leaves: next hop, source, labels. */
+static void put_like(struct nlmsghdr *nlh, const struct route_want *want)
+{
+	const struct nlattr *attr;
+
+	put_addr(nlh, RTA_GATEWAY, &want->gateway);
+	for_each_route_attr(attr, &want->like) {
+		switch (mnl_attr_get_type(attr)) {
+		case RTA_GATEWAY:
+			if (want->gateway.family)
+				break;
+			/* fall through */
+		case RTA_VIA:
+		case RTA_PREFSRC:
+		case RTA_PREF:
+		case RTA_FLOW:
+		case RTA_ENCAP_TYPE:
+		case RTA_ENCAP:
+			mnl_attr_put(nlh, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+		}
+	}
+}
+
 /* As `ip route replace` would make it. */
 static void put_new(struct nlmsghdr *nlh, const struct route_want *want)
 {
 	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	const struct route *like = &want->like;
 
 	rtm->rtm_family = (unsigned char)want->to.family;
 	rtm->rtm_dst_len = (unsigned char)want->to.len;
 	rtm->rtm_table = RT_TABLE_MAIN;
 	rtm->rtm_protocol = RTPROT_BOOT;
 	rtm->rtm_type = RTN_UNICAST;
-	if (want->to.family == AF_INET && !want->gateway.family)
+	if (want->to.family == AF_INET && !want->gateway.family &&
+	    !find_attr(like, RTA_GATEWAY) && !find_attr(like, RTA_VIA))
 		rtm->rtm_scope = RT_SCOPE_LINK;
+	if (like->len)
+		rtm->rtm_flags = route_head(like)->rtm_flags & RTNH_F_ONLINK;
 	put_addr(nlh, RTA_DST, &want->to);
-	put_addr(nlh, RTA_GATEWAY, &want->gateway);
-	put_addr(nlh, RTA_PREFSRC, &want->source);
+	put_like(nlh, want);
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)want->ifindex);
 }
 
@@ -170,7 +198,7 @@ static int check_base(const struct route_want *want, const struct route *base,
 int route_build(const struct route_want *want, const struct route *base,
 		struct route *out, struct err *e)
 {
-	const struct nlattr *metrics = base->len ? find_attr(base, RTA_METRICS) : NULL;
+	const struct nlattr *metrics = find_attr(base->len ? base : &want->like, RTA_METRICS);
 	union nl_request req;
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	int rc;
@@ -261,7 +289,7 @@ bool route_covers(const struct route *want, const struct route *have)
 	if (w->rtm_family != h->rtm_family || w->rtm_dst_len != h->rtm_dst_len ||
 	    w->rtm_tos != h->rtm_tos || w->rtm_protocol != h->rtm_protocol ||
 	    w->rtm_scope != h->rtm_scope || w->rtm_type != h->rtm_type ||
-	    !same_metrics(want, have))
+	    (w->rtm_flags ^ h->rtm_flags) & RTNH_F_ONLINK || !same_metrics(want, have))
 		return false;
 	for_each_route_attr(a, want) {
 		uint16_t type = mnl_attr_get_type(a);
@@ -357,31 +385,77 @@ static void add_addr(struct text *t, const char *word, const struct route *r,
 	add(t, " %s %s", word, addr);
 }
 
-/* Returns false if there is a metric that `ip route` takes in another unit. */
-static bool add_metrics(struct text *t, const struct nlattr *metrics)
+static uint32_t metric_locks(const struct nlattr *metrics)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, metrics)
+		if (mnl_attr_get_type(attr) == RTAX_LOCK && !mnl_attr_validate(attr, MNL_TYPE_U32))
+			return mnl_attr_get_u32(attr);
+	return 0;
+}
+
+/*
+ * One metric as `ip route` takes it; false if it does not.  Of a round trip a
+ * number without a unit is the kernel's own; rto_min is ms, and ip locks it unasked.
+ */
+static bool add_metric(struct text *t, uint16_t type, uint32_t value, bool locked)
 {
 	static const char * const names[] = {
 		[RTAX_MTU] = "mtu", [RTAX_WINDOW] = "window", [RTAX_SSTHRESH] = "ssthresh",
 		[RTAX_CWND] = "cwnd", [RTAX_ADVMSS] = "advmss",
+		[RTAX_RTT] = "rtt", [RTAX_RTTVAR] = "rttvar",
 		[RTAX_REORDERING] = "reordering", [RTAX_HOPLIMIT] = "hoplimit",
 		[RTAX_INITCWND] = "initcwnd", [RTAX_INITRWND] = "initrwnd",
 		[RTAX_QUICKACK] = "quickack",
 	};
+
+	if (type == RTAX_RTO_MIN) {
+		add(t, " rto_min %ums", value);
+		return locked;
+	}
+	if (type >= sizeof(names) / sizeof(names[0]) || !names[type])
+		return false;
+	add(t, " %s%s %u", names[type], locked ? " lock" : "", value);
+	return true;
+}
+
+/* Returns false if there is one that `ip route` does not take. */
+static bool add_metrics(struct text *t, const struct nlattr *metrics)
+{
+	uint32_t locks = metric_locks(metrics);
 	const struct nlattr *attr;
 	bool all = true;
 
 	mnl_attr_for_each_nested(attr, metrics) {
 		uint16_t type = mnl_attr_get_type(attr);
 
-		if (type == RTAX_CC_ALGO && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
-			add(t, " congctl %s", mnl_attr_get_str(attr));
-		else if (type < sizeof(names) / sizeof(names[0]) && names[type] &&
-			 !mnl_attr_validate(attr, MNL_TYPE_U32))
-			add(t, " %s %u", names[type], mnl_attr_get_u32(attr));
-		else
+		if (type > RTAX_MAX) {
 			all = false;
+			continue;
+		}
+		if (type == RTAX_CC_ALGO && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+			add(t, " congctl%s %s", locks >> type & 1 ? " lock" : "",
+			    mnl_attr_get_str(attr));
+		else if (type == RTAX_LOCK || mnl_attr_validate(attr, MNL_TYPE_U32))
+			all &= type == RTAX_LOCK;
+		else
+			all &= add_metric(t, type, mnl_attr_get_u32(attr), locks >> type & 1);
+		locks &= ~(1U << type);
 	}
-	return all;
+	/* a lock of a metric that has no value */
+	return all && !locks;
+}
+
+static void add_pref(struct text *t, const struct route *r)
+{
+	const struct nlattr *attr = find_attr(r, RTA_PREF);
+	uint8_t pref = attr && !mnl_attr_validate(attr, MNL_TYPE_U8) ? mnl_attr_get_u8(attr) : 0;
+
+	if (pref == ICMPV6_ROUTER_PREF_HIGH)
+		add(t, " pref high");
+	else if (pref == ICMPV6_ROUTER_PREF_LOW)
+		add(t, " pref low");
 }
 
 /*
@@ -401,7 +475,7 @@ int route_command(const struct route *route, const char *dev, char *buf, size_t 
 		memcpy(to.addr, mnl_attr_get_payload(dst), to.family == AF_INET ? 4 : 16);
 	add(&t, "%s", format_prefix(text, sizeof(text), &to));
 	add_addr(&t, "via", route, RTA_GATEWAY);
-	add(&t, " dev %s", dev);
+	add(&t, " dev %s%s", dev, rtm->rtm_flags & RTNH_F_ONLINK ? " onlink" : "");
 	add_addr(&t, "src", route, RTA_PREFSRC);
 	if (find_attr(route, RTA_PRIORITY))
 		add(&t, " metric %u", attr_u32(route, RTA_PRIORITY));
@@ -410,6 +484,7 @@ int route_command(const struct route *route, const char *dev, char *buf, size_t 
 	if (rtm->rtm_family == AF_INET &&
 	    rtm->rtm_scope != (find_attr(route, RTA_GATEWAY) ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK))
 		add(&t, " scope %u", rtm->rtm_scope);
+	add_pref(&t, route);
 	for_each_route_attr(attr, route) {
 		uint16_t type = mnl_attr_get_type(attr);
 
@@ -529,6 +604,46 @@ int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 	rc = nlm_dump(nl, nlh, on_route, &s, e);
 	if (rc == -ENOENT && !s.rc)	/* no route was ever in that table */
 		rc = 0;
+	return s.rc ? s.rc : rc;
+}
+
+static int on_answer(const struct nlmsghdr *nlh, void *data)
+{
+	struct search *s = data;
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct rtmsg))
+		return MNL_CB_OK;
+	s->rc = take_message(s->found, nlh, s->e);
+	if (!s->rc)
+		normalise(s->found);
+	return s->rc ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+/*
+ * What the kernel takes to the address @to, from @from unless that is NULL; with
+ * RTM_F_FIB_MATCH the route as it stands in its table.
+ */
+int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *from,
+		 unsigned int flags, struct route *route, struct err *e)
+{
+	struct search s = { .found = route, .e = e };
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct rtmsg *rtm;
+	int rc;
+
+	memset(route, 0, sizeof(*route));
+	nlh->nlmsg_type = RTM_GETROUTE;
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	rtm->rtm_family = (unsigned char)to->family;
+	rtm->rtm_flags = flags;
+	rtm->rtm_dst_len = to->family == AF_INET ? 32 : 128;
+	put_addr(nlh, RTA_DST, to);
+	if (from) {
+		rtm->rtm_src_len = rtm->rtm_dst_len;
+		put_addr(nlh, RTA_SRC, from);
+	}
+	rc = nlm_get(nl, nlh, on_answer, &s, e);
 	return s.rc ? s.rc : rc;
 }
 

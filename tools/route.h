@@ -28,8 +28,8 @@ struct route {
 /* What the plan wants of a route, and how a new one would leave. */
 struct route_want {
 	struct prefix to;
-	struct prefix gateway;		/* family 0 = on link */
-	struct prefix source;		/* family 0 = the kernel's choice */
+	struct prefix gateway;		/* family 0 = as of @like */
+	struct route like;		/* what covers @to today; len 0 = nothing */
 	bool via;			/* the gateway was asked for: it wins */
 	int ifindex;
 	char dev[IFNAMSIZ];
@@ -51,6 +51,8 @@ int route_command(const struct route *route, const char *dev, char *buf, size_t 
 
 int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 	       struct err *e);
+int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *from,
+		 unsigned int flags, struct route *route, struct err *e);
 int route_write(struct nl *nl, const struct prefix *to, const struct route *route,
 		struct err *e);
 

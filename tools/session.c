@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/rtnetlink.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,10 @@ static void say_route_mtu(struct session *s, const struct circuit *c, const stru
 	     format_prefix(to, sizeof(to), &c->to), mtu, mtu - headers);
 }
 
+/*
+ * By --via a route leaves as that says, else as the one there, which on a second
+ * run is ours, or as the one that covers it.
+ */
 static int want_route(struct session *s, const struct circuit *c, struct err *e)
 {
 	struct route now;
@@ -112,13 +117,17 @@ static int want_route(struct session *s, const struct circuit *c, struct err *e)
 	s->route.via = c->via.family;
 	s->route.gateway = c->via;
 	rc = route_read(&s->kernel.nl, &c->to, &now, e);
-	if (rc)
-		return rc;
-	if (now.len) {
-		say_route_mtu(s, c, &now);
-		return 0;
+	if (!rc && !now.len && !s->route.via) {
+		rc = route_next_hop(c, &s->facts, &s->route, e);
+		if (!rc)
+			rc = route_lookup(&s->kernel.nl, &c->to, NULL, RTM_F_FIB_MATCH, &now, e);
 	}
-	return route_next_hop(c, &s->facts, &s->route, e);
+	if (rc || !now.len)
+		return rc;
+	say_route_mtu(s, c, &now);
+	if (!s->route.via)
+		s->route.like = now;
+	return 0;
 }
 
 static void say_who_uses_it(struct session *s, const struct circuit *c)

@@ -351,8 +351,17 @@ static void same_route(const struct nlmsghdr *a, const struct nlmsghdr *b)
 }
 
 struct route_case {
-	const char *to, *gateway, *source;
+	const char *to, *gateway;
 };
+
+/* The route of the line captured last, as if the kernel had told of it. */
+static void captured_route(struct route *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->len = mnl_nlmsg_get_payload_len(&theirs.hdr);
+	assert_true(r->len <= sizeof(r->raw));
+	memcpy(r->raw, mnl_nlmsg_get_payload(&theirs.hdr), r->len);
+}
 
 static void route_case_want(const struct route_case *rc, struct route_want *w)
 {
@@ -365,19 +374,16 @@ static void route_case_want(const struct route_case *rc, struct route_want *w)
 	assert_int_equal(parse_prefix(rc->to, &w->to, &e), 0);
 	if (rc->gateway)
 		assert_int_equal(parse_gateway(rc->gateway, &w->gateway, &e), 0);
-	if (rc->source)
-		assert_int_equal(parse_gateway(rc->source, &w->source, &e), 0);
 }
 
 static void test_route(void **state)
 {
 	static const struct route_case cases[] = {
-		{ "192.0.2.0/24", NULL, NULL },
-		{ "192.0.2.0/24", "198.51.100.1", NULL },
-		{ "192.0.2.0/24", "198.51.100.1", "198.51.100.7" },
-		{ "192.0.2.1", "198.51.100.1", NULL },
-		{ "2001:db8::/32", NULL, NULL },
-		{ "2001:db8::/32", "fe80::1", NULL },
+		{ "192.0.2.0/24", NULL },
+		{ "192.0.2.0/24", "198.51.100.1" },
+		{ "192.0.2.1", "198.51.100.1" },
+		{ "2001:db8::/32", NULL },
+		{ "2001:db8::/32", "fe80::1" },
 	};
 	const struct route none = { 0 };
 	char text[ITEM_VALUE], line[512];
@@ -402,24 +408,91 @@ static void test_route(void **state)
 	}
 }
 
+/* A new one leaves as the one that covers it, and --dry-run says so in full. */
+static void test_route_like(void **state)
+{
+	static const struct {
+		const char *line, *to, *says;
+	} cases[] = {
+		{ "ip route replace 192.0.0.0/16 via 198.51.100.1 dev lo src 198.51.100.7"
+		  " metric 7 mtu lock 1400 advmss 1200 rto_min 40ms initcwnd 9 congctl lock reno",
+		  "192.0.2.0/24",
+		  "via 198.51.100.1 dev lo src 198.51.100.7 mtu lock 1400 advmss 1200 rto_min 40ms"
+		  " initcwnd 11163 congctl lock circuit" },
+		{ "ip route replace 192.0.0.0/16 via 198.51.100.1 dev lo onlink rtt lock 3ms rttvar 5",
+		  "192.0.2.0/24", "via 198.51.100.1 dev lo onlink rtt lock 24 rttvar 5" },
+		{ "ip route replace 192.0.0.0/16 dev lo src 198.51.100.7 hoplimit lock 9",
+		  "192.0.2.0/24", "dev lo src 198.51.100.7 hoplimit lock 9" },
+		{ "ip route replace 2001:db8::/32 via fe80::1 dev lo pref high mtu 1400",
+		  "2001:db8:1::/48", "via fe80::1 dev lo pref high mtu 1400" },
+		{ "ip route replace 2001:db8::/32 via fe80::1 dev lo onlink pref low",
+		  "2001:db8:1::/48", "via fe80::1 dev lo onlink pref low" },
+	};
+	const struct route none = { 0 };
+	char text[ITEM_VALUE], line[512];
+	union nl_request ours;
+	struct route_want w;
+	struct route r;
+	struct err e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct route_case rc = { cases[i].to, NULL };
+
+		route_case_want(&rc, &w);
+		if (!capture(cases[i].line))
+			skip();
+		captured_route(&w.like);
+		assert_int_equal(route_build(&w, &none, &r, &e), 0);
+		route_message(&ours, RTM_NEWROUTE, &r);
+		route_to_text(&r, text);
+		dry_run_line(ITEM_ROUTE, cases[i].to, text, line, sizeof(line));
+		assert_non_null(strstr(line, cases[i].says));
+		assert_true(capture(line));
+		same_route(&ours.hdr, &theirs.hdr);
+	}
+}
+
+/* Of what ip cannot say, the line says that it is not all. */
+static void test_route_partial(void **state)
+{
+	static const struct route_case rc = { "192.0.2.0/24", NULL };
+	char line[512];
+	struct route_want w;
+	struct route base, r;
+	struct err e;
+
+	(void)state;
+	route_case_want(&rc, &w);
+	if (!capture("ip route replace 192.0.2.0/24 dev lo features ecn"))
+		skip();
+	captured_route(&base);
+	assert_int_equal(route_build(&w, &base, &r, &e), 0);
+	assert_int_equal(route_command(&r, "lo", line, sizeof(line)), 1);
+	assert_true(capture("ip route replace 192.0.2.0/24 dev lo mtu lock 1400"));
+	captured_route(&base);
+	assert_int_equal(route_build(&w, &base, &r, &e), 0);
+	assert_int_equal(route_command(&r, "lo", line, sizeof(line)), 0);
+}
+
 /* One that was there, as ip would have made it, keeps all else it had. */
 static void test_route_copy(void **state)
 {
-	static const struct route_case rc = { "192.0.2.0/24", NULL, NULL };
+	static const struct route_case rc = { "192.0.2.0/24", NULL };
 	static const char line_before[] =
 		"ip route replace 192.0.2.0/24 via 198.51.100.1 dev lo"
 		" src 198.51.100.7 metric 7 mtu 1400";
 	char text[ITEM_VALUE], line[512];
 	union nl_request ours;
 	struct route_want w;
-	struct route base = { 0 }, r;
+	struct route base, r;
 	struct err e;
 
 	(void)state;
 	if (!capture(line_before))
 		skip();
-	base.len = mnl_nlmsg_get_payload_len(&theirs.hdr);
-	memcpy(base.raw, mnl_nlmsg_get_payload(&theirs.hdr), base.len);
+	captured_route(&base);
 	route_case_want(&rc, &w);
 	assert_int_equal(route_build(&w, &base, &r, &e), 0);
 	route_message(&ours, RTM_NEWROUTE, &r);
@@ -450,7 +523,7 @@ static void test_route_refused(void **state)
 		  "several next hops" },
 		{ "ip route replace blackhole 192.0.2.0/24", "not unicast" },
 	};
-	static const struct route_case rc = { "192.0.2.0/24", NULL, NULL };
+	static const struct route_case rc = { "192.0.2.0/24", NULL };
 	struct route base, r;
 	struct route_want w;
 	struct err e;
@@ -461,17 +534,13 @@ static void test_route_refused(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (!capture(cases[i].line))
 			skip();
-		memset(&base, 0, sizeof(base));
-		base.len = mnl_nlmsg_get_payload_len(&theirs.hdr);
-		memcpy(base.raw, mnl_nlmsg_get_payload(&theirs.hdr), base.len);
+		captured_route(&base);
 		assert_int_equal(route_build(&w, &base, &r, &e), -EINVAL);
 		assert_non_null(strstr(e.text, cases[i].says));
 	}
 	w.ifindex = 7;
 	assert_true(capture("ip route replace 192.0.2.0/24 dev lo"));
-	memset(&base, 0, sizeof(base));
-	base.len = mnl_nlmsg_get_payload_len(&theirs.hdr);
-	memcpy(base.raw, mnl_nlmsg_get_payload(&theirs.hdr), base.len);
+	captured_route(&base);
 	assert_int_equal(route_build(&w, &base, &r, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "does not leave by lo"));
 }
@@ -500,6 +569,8 @@ int main(void)
 		cmocka_unit_test(test_read_back),
 		cmocka_unit_test(test_qdisc_equal),
 		cmocka_unit_test(test_route),
+		cmocka_unit_test(test_route_like),
+		cmocka_unit_test(test_route_partial),
 		cmocka_unit_test(test_route_copy),
 		cmocka_unit_test(test_route_refused),
 		cmocka_unit_test(test_route_text),
