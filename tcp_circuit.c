@@ -166,6 +166,18 @@ static void circuit_hold(struct sock *sk)
 }
 
 /*
+ * No pace but the application's own: SO_MAX_PACING_RATE lowers the rate at once,
+ * but only the algorithm raises it again.
+ */
+static void circuit_unpace(struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+
+	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != rate))
+		WRITE_ONCE(sk->sk_pacing_rate, rate);
+}
+
+/*
  * The area may hold a window asked for before connect(), or be inherited from
  * a listener; it is zero otherwise (tcp_reinit_congestion_control(),
  * tcp_disconnect()), except when a route puts us in another algorithm's place.
@@ -186,19 +198,24 @@ static void circuit_adopt(struct sock *sk)
  *
  * Room for two windows of payload, as a circuit has the same rate both ways:
  * one in flight and one behind a hole under repair; and as much again for the
- * kernel's own overhead.  A limit, not an allocation: tcp_rmem, SO_RCVBUF and
- * memory pressure have the last word.  On a new connection
- * tcp_init_buffer_space() runs next and takes the window's clamp from the
- * buffer; on one that changes its algorithm (servers do, after accept()) it has
- * run, and the clamp is raised here, as tcp_rcv_space_adjust() would.
+ * kernel's own overhead.  A limit, not an allocation: tcp_rmem, SO_RCVBUF,
+ * tcp_moderate_rcvbuf and memory pressure have the last word.  On a new
+ * connection tcp_init_buffer_space() runs next and takes the window's clamp from
+ * the buffer; on one that changes its algorithm (servers do, after accept()) it
+ * has run, and the clamp is raised here, unless it is below what the old
+ * buffer gave: then somebody asked for it (TCP_WINDOW_CLAMP, a route's window).
  */
 static void circuit_open_receiver(struct sock *sk)
 {
+	bool late = inet_csk(sk)->icsk_ca_initialized;
 	struct circuit *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	bool clamped = late && tp->window_clamp < tcp_full_space(sk);
 	u64 rcvbuf;
 
-	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || tcp_under_memory_pressure(sk))
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || clamped ||
+	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
+	    tcp_under_memory_pressure(sk))
 		return;
 	rcvbuf = min_t(u64, 4ULL * ca->held * tp->advmss,
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
@@ -206,9 +223,9 @@ static void circuit_open_receiver(struct sock *sk)
 		return;
 	WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
 	tp->rcv_ssthresh = tcp_win_from_space(sk, rcvbuf);
-	if (inet_csk(sk)->icsk_ca_initialized)
-		WRITE_ONCE(tp->window_clamp, max(tp->window_clamp,
-						 tp->rcv_ssthresh));
+	if (late)
+		WRITE_ONCE(tp->window_clamp,
+			   max(tp->window_clamp, tp->rcv_ssthresh));
 }
 
 static void circuit_init(struct sock *sk)
@@ -223,7 +240,7 @@ static void circuit_init(struct sock *sk)
 
 	/* What an earlier algorithm left: its threshold, its pacing rate. */
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	WRITE_ONCE(sk->sk_pacing_rate, READ_ONCE(sk->sk_max_pacing_rate));
+	circuit_unpace(sk);
 
 	ca->held = tcp_snd_cwnd(tp);
 	circuit_hold(sk);
@@ -238,6 +255,7 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 #endif
 {
 	circuit_hold(sk);
+	circuit_unpace(sk);
 }
 
 /*
@@ -283,24 +301,37 @@ static u32 circuit_undo_cwnd(struct sock *sk)
 	return circuit_window(sk, &source);
 }
 
+/* What the core takes a segment to cost in the send buffer, bytes. */
+static u64 circuit_segment_cost(const struct tcp_sock *tp)
+{
+	u32 cost = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache) +
+		   MAX_TCP_HEADER +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+
+	return roundup_pow_of_two(cost) + SKB_DATA_ALIGN(sizeof(struct sk_buff));
+}
+
 /*
- * The core wants 2 x window x truesize of a segment for the send buffer, in an
- * int: a window of 466,034 segments of 1448 bytes makes that negative, and the
- * buffer would stay at its 87 KB.  Ask for one window then: 1 GiB of 1448 bytes
- * makes 1.7e9.  tcp_wmem bounds the result.
+ * tcp_sndbuf_expand() multiplies what is returned here by window and cost, in
+ * an int.  From 246,724 segments of 1448 bytes on (cost 4352 with wireless
+ * drivers, else 2304) twice that is negative, and the buffer would stay at
+ * its 87 KB: ask for one window then, and where even that passes an int, take
+ * what tcp_wmem allows without the core's help.  The callers have looked at
+ * SOCK_SNDBUF_LOCK.
  */
 static u32 circuit_sndbuf_expand(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 truesize;
+	u64 window = circuit_segment_cost(tp) * tcp_snd_cwnd(tp);
 
-	truesize = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache) +
-		   MAX_TCP_HEADER +
-		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	truesize = roundup_pow_of_two(truesize) +
-		   SKB_DATA_ALIGN(sizeof(struct sk_buff));
-
-	return 2 * truesize * tcp_snd_cwnd(tp) <= INT_MAX ? 2 : 1;
+	if (2 * window <= INT_MAX)
+		return 2;
+	if (window <= INT_MAX)
+		return 1;
+	WRITE_ONCE(sk->sk_sndbuf,
+		   max(sk->sk_sndbuf,
+		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2])));
+	return 0;
 }
 
 static struct tcp_congestion_ops circuit_ops __read_mostly = {

@@ -16,7 +16,7 @@
  *
  * errno, for either option; a call that fails changes nothing:
  *	ENOPROTOOPT	not a TCP socket, another algorithm than circuit, no such
- *			option, module not loaded
+ *			option, module not loaded (MPTCP: EOPNOTSUPP)
  *	EINVAL		wrong length, or a value out of range
  *	EPERM		more than fcwnd_max, without CAP_NET_ADMIN in the user
  *			namespace that owns the network namespace

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# A circuit's buffers: the send buffer grows to what tcp_wmem allows for every
+# window there is, also where window x cost no longer fits the core's int; the
+# receive buffer opens at once, but not over a limit that somebody set.
+
+. "$(dirname "$0")/lib.sh"
+need_commands circuit_sock
+need_module
+
+WMEM=20000000
+RMEM=30000000
+
+# held WINDOW: a connection with that window, kept until released
+hold_open()
+{
+	background src circuit_sock send -C circuit -w "$1" -n 100000 -k 60000 \
+		$DST4 $PORT >"$TMP/out"
+	HELD=$!
+	until_true 20 grep -q cwnd "$TMP/out"
+}
+
+release()
+{
+	kill $HELD
+	wait $HELD 2>/dev/null
+	rm -f "$TMP/out"
+	in_src ss -K "dport = :$PORT" >/dev/null
+}
+
+# buffer r|t: of the connection to $PORT, bytes, as ss -m has it
+buffer()
+{
+	in_src ss -Htm "dport = :$PORT" | sed -n "s/.*\\b$1b\\([0-9]*\\).*/\\1/p"
+}
+
+send_buffers()
+{
+	local window
+
+	for window in 10000 250000 466034 500000 1000000 1048576; do
+		hold_open $window
+		equal "window $window: send buffer" $WMEM "$(buffer t)"
+		release
+	done
+	hold_open 1000
+	at_least "window 1000: send buffer" 4000000 "$(buffer t)"
+	release
+}
+
+# Room for two windows and the overhead, 4 x 5000 x 1448 bytes, or tcp_rmem
+receive_buffers()
+{
+	hold_open 5000
+	equal "window 5000: receive buffer" 28960000 "$(buffer r)"
+	release
+	hold_open 100000
+	equal "window 100000: receive buffer" $RMEM "$(buffer r)"
+	release
+	set_in src net.ipv4.tcp_moderate_rcvbuf 0
+	hold_open 5000
+	equal "tcp_moderate_rcvbuf off: receive buffer" 131072 "$(buffer r)"
+	release
+}
+
+network 2
+set_in src net.ipv4.tcp_wmem "4096 16384 $WMEM"
+set_in src net.ipv4.tcp_rmem "4096 131072 $RMEM"
+serve dst
+send_buffers
+receive_buffers
+finish
