@@ -47,6 +47,7 @@ struct options {
 struct seen {
 	uint32_t	cwnd_min, cwnd_max;
 	uint32_t	state_max;	/* highest tcpi_ca_state: 3 recovery, 4 loss */
+	uint32_t	silence_ms;	/* longest time since data were sent */
 };
 
 static void die(const char *what)
@@ -84,6 +85,8 @@ static void look(int fd, struct seen *seen)
 		seen->cwnd_max = info.tcpi_snd_cwnd;
 	if (info.tcpi_ca_state > seen->state_max)
 		seen->state_max = info.tcpi_ca_state;
+	if (info.tcpi_last_data_sent > seen->silence_ms)
+		seen->silence_ms = info.tcpi_last_data_sent;
 }
 
 static void report(int fd, const struct seen *seen)
@@ -96,9 +99,10 @@ static void report(int fd, const struct seen *seen)
 		die("TCP_INFO");
 	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci, &ci_len))
 		ci_len = 0;
-	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u",
+	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u silence_ms=%u",
 	       ti.tcpi_snd_cwnd, seen->cwnd_min, seen->cwnd_max,
-	       seen->state_max, ti.tcpi_total_retrans, ti.tcpi_delivered_ce);
+	       seen->state_max, ti.tcpi_total_retrans, ti.tcpi_delivered_ce,
+	       seen->silence_ms);
 	if (ci_len)
 		printf(" fcwnd=%u source=%u asked=%u fcwnd_max=%u restored=%u losses=%u recoveries=%u",
 		       ci.tci_fcwnd, ci.tci_source, ci.tci_asked,

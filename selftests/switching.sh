@@ -8,7 +8,7 @@
 # unprivileged user choose it only where the administrator allowed it.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_sock
+need_commands circuit_sock setpriv
 need_module
 
 FCWND=123
@@ -41,6 +41,13 @@ from_circuit()
 		"$(field cwnd "$out")"
 }
 
+# A copy of the program: its own may lie in a folder that is not for everyone.
+as_nobody()
+{
+	in_src setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--inh-caps=-all --bounding-set=-all "$TMP/circuit_sock" "$@"
+}
+
 # The kernel keeps a reference to the module whenever it refuses a namespace's
 # default (tcp_set_default_congestion_control(), 6.1): only where the machine is
 # thrown away afterwards.
@@ -50,13 +57,11 @@ restricted()
 		refused "another namespace's default is refused to circuit" \
 			set_in src net.ipv4.tcp_congestion_control circuit
 	fi
-	if command -v setpriv >/dev/null; then
-		refused "an unprivileged socket is refused circuit" \
-			in_src setpriv --reuid 65534 --regid 65534 \
-			--clear-groups --inh-caps=-all --bounding-set=-all \
-			"$(command -v circuit_sock)" send -C circuit -n 1 \
-			$DST4 $PORT
-	fi
+	succeeds "an unprivileged socket is given another algorithm" \
+		as_nobody send -C reno -n 1 $DST4 $PORT
+	matches "an unprivileged socket is refused circuit" \
+		"TCP_CONGESTION: Operation not permitted" \
+		"$(as_nobody send -C circuit -n 1 $DST4 $PORT 2>&1)"
 }
 
 network 5
@@ -65,9 +70,11 @@ serve dst
 for algorithm in reno cubic bbr; do
 	in_src sysctl -n net.ipv4.tcp_available_congestion_control |
 		grep -qw $algorithm || modprobe tcp_$algorithm 2>/dev/null ||
-		{ echo "# $algorithm is not in this kernel"; continue; }
+		{ fail "$algorithm: not in this kernel"; continue; }
 	to_circuit $algorithm
 	from_circuit $algorithm
 done
+chmod 755 "$TMP"
+cp "$(command -v circuit_sock)" "$TMP/"
 restricted
 finish
