@@ -5,7 +5,7 @@
 # each content, named by a hash of what it is made from.  Losing it costs time
 # and nothing else.
 
-CACHE=${TCP_CIRCUIT_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/tcp_circuit}
+CACHE=${TCP_CIRCUIT_CACHE:-${XDG_CACHE_HOME:-${HOME:?is not set, nor is TCP_CIRCUIT_CACHE}/.cache}/tcp_circuit}
 mkdir -p "$CACHE"
 
 # cache_key WORD|FILE...: twelve digits that change with any word or content

@@ -22,7 +22,7 @@ export LAB_DIR_HERE
 
 PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump shellcheck sparse
-	cppcheck perl gawk libcap2-bin"
+	cppcheck perl libcap2-bin"
 
 # The tests whose head names this lab
 lab_tests()
@@ -89,7 +89,7 @@ main()
 	export -f run_test tap_of one_plan
 	# figures uses all processors by itself
 	tr -s ' \n' '\0\0' <<<"$tests" |
-		xargs -0 -n 1 -P "$(nproc)" bash -c 'run_test "$1"' -
+		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_test "$1"' -
 	if [ $# = 0 ]; then run_test figures; fi
 
 	cat "$out"/*.result | awk -F '\t' '

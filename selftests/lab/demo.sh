@@ -86,8 +86,9 @@ words()
 		"$mine"
 	printf '  1 Gbit/s and 50 ms, CUBIC %.0f: a terabyte takes %.1f hours, not %.1f.\n' \
 		"$cubic" "$(hours "$mine")" "$(hours "$cubic")"
-	printf '  ctcp-setup took %.0f ms to plan and apply.\n' \
-		"$(jq -s '[.[].setup_s] | min * 1000' "$RUNS"/*/run.json)"
+	printf '  ctcp-setup took %.0f ms to plan and apply (median of %d).\n' \
+		"$(jq -s '[.[].setup_s] | sort | .[length / 2 | floor] * 1000' \
+			"$RUNS"/*/run.json)" "$(list | wc -l)"
 }
 
 hours()

@@ -77,13 +77,15 @@ window()
 
 setup_time()
 {
-	local worst
+	local ms
 
-	worst=$(jq -s '[.[].setup_s] | min * 1000 | ceil' "$RUNS"/*/run.json)
-	if [ "$worst" -lt 50 ]; then
-		pass "ctcp-setup plans and applies in $worst ms (under 50)"
+	ms=$(jq -s '[.[].setup_s] | sort | .[length / 2 | floor] * 1000 | ceil' \
+		"$RUNS"/*/run.json)
+	if [ "$ms" -lt 50 ]; then
+		pass "ctcp-setup plans and applies in $ms ms, median (under 50)"
 	else
-		fail "ctcp-setup's time" "expected: under 50 ms" "got: $worst ms"
+		fail "ctcp-setup's time" "expected: under 50 ms" \
+			"got: $ms ms, the median of $(list | wc -l)"
 	fi
 }
 

@@ -25,10 +25,10 @@ quiet()
 	fi
 }
 
+# What git knows and what it would not ignore.  The tree may be another user's.
 ours()
 {
-	git ls-files -co --exclude-standard -- "$@" 2>/dev/null ||
-		find . -path ./build -prune -o -type f -print
+	git -c safe.directory="$TOP" ls-files -co --exclude-standard -- "$@"
 }
 
 c_files()
@@ -51,7 +51,10 @@ module_style()
 	checkpatch FILE_PATH_CHANGES "$(c_files | grep -v '^tools/\|^selftests/')"
 }
 
-# strscpy, kstrto*, ARRAY_SIZE, fallthrough and printk are not there in userland.
+# What is ignored: what userland has not got (strscpy, kstrto*, ARRAY_SIZE, BIT,
+# fallthrough, __printf, u32), what is the libraries' own (typedefs, camel case,
+# extern, volatile), what cmocka's and getopt's tables look like (macros, blank
+# lines, one case a line), and checkpatch's English (acknowledgement is spelt so).
 tools_style()
 {
 	checkpatch FILE_PATH_CHANGES,STRLCPY,STRCPY,SSCANF_TO_KSTRTO,PREFER_FALLTHROUGH,CONST_STRUCT,AVOID_EXTERNS,ARRAY_SIZE,TRAILING_STATEMENTS,CAMELCASE,PREFER_KERNEL_TYPES,VOLATILE,SYMBOLIC_PERMS,NEW_TYPEDEFS,MACRO_ARG_REUSE,COMPLEX_MACRO,CONSTANT_CONVERSION,LINE_SPACING,SPLIT_STRING,LONG_LINE_STRING,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL,EMBEDDED_FUNCTION_NAME,TYPO_SPELLING,BIT_MACRO,REPEATED_WORD \
@@ -105,6 +108,7 @@ versions()
 		echo "dkms.conf $package, module $module, $tool"
 }
 
+ours Kbuild >/dev/null || skip_all "not a git checkout: which files are ours?"
 quiet "module: checkpatch --strict" module_style
 quiet "tools: checkpatch --strict" tools_style
 quiet "module: sparse, W=1" module_sparse

@@ -34,13 +34,14 @@ echo "need: installing Debian packages:$missing" >&2
 install()
 {
 	# shellcheck disable=SC2086 # a list of names
-	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y \
-		--no-install-recommends $missing >"$log" 2>&1
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+		--no-install-recommends $missing >"$log" 2>&1 </dev/null
 }
 
 # The list of packages may be old, or not there at all on a fresh machine.
 install || { $sudo apt-get update >"$log" 2>&1 && install; } || {
 	tail -n 15 "$log" >&2
-	echo "need: could not install$missing (apt's words above)" >&2
+	echo "need: could not install$missing (apt's words above); the lab is" \
+		"made for Debian 12 on amd64" >&2
 	exit 1
 }

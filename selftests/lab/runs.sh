@@ -56,12 +56,21 @@ progress()
 		+ ": \(.mean | round) Mbit/s"' "$1" >&2
 }
 
+# at_once GIB: as many machines of that size as have a processor and memory
+at_once()
+{
+	awk -v cores="$(nproc)" -v gib="$1" '/^MemAvailable/ {
+		n = int($2 / 1048576 / gib)
+		if (n > cores) n = cores
+		print n > 1 ? n : 1 }' /proc/meminfo
+}
+
 # run_all < LINES: those that fail are named, and make the whole fail
 run_all()
 {
 	export RUNS LAB_DIR_HERE
 	export -f run_one setup_seconds progress
-	tr '\n' '\0' | xargs -0 -P "$(nproc)" -I{} bash -c 'run_one "{}"'
+	tr '\n' '\0' | xargs -0 -P "$(at_once 4)" -I{} bash -c 'run_one "{}"'
 }
 
 # value NAME FIELD: of a run, rounded to an integer

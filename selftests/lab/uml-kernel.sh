@@ -22,10 +22,11 @@ say()
 	echo "lab: $*" >&2
 }
 
-# The newest kernel of this configuration, whatever its point release: a
-# machine that is offline, or has had the source removed, still has its lab.
+# Not the source's point release: a machine that is offline, or has had the
+# source removed, still has its lab.  But the compiler: modules want the same.
 # shellcheck disable=SC2086 # a list of files
-key=$(cache_key $CONFIGS "$here/uml-kernel.sh" "$here"/uml-*.patch "$(uname -m)")
+key=$(cache_key $CONFIGS "$here/uml-kernel.sh" "$here"/uml-*.patch \
+	"$(uname -m)" "$(gcc -dumpfullversion 2>/dev/null)")
 dir=$CACHE/uml-$VERSION-$key
 if [ -x "$dir/linux" ]; then
 	echo "$dir"
@@ -34,13 +35,13 @@ fi
 
 configure()
 {
-	make -s ARCH=um tinyconfig >/dev/null 2>&1
+	make -s ARCH=um tinyconfig
 	# shellcheck disable=SC2086 # a list of files
 	cat $CONFIGS | awk -F '[= ]' '/^(# )?CONFIG_/ {
 		line[$1 == "#" ? $2 : $1] = $0 }
 		END { for (name in line) print line[name] }' >wanted
-	./scripts/kconfig/merge_config.sh -m .config wanted >/dev/null 2>&1
-	make -s ARCH=um olddefconfig 2>/dev/null
+	./scripts/kconfig/merge_config.sh -m .config wanted
+	make -s ARCH=um olddefconfig
 
 	grep '^CONFIG_' wanted | grep -vxF -f .config >missing || return 0
 	say "not to be had in this kernel: $(tr '\n' ' ' <missing)"
@@ -70,9 +71,9 @@ build()
 	for patch in "$here"/uml-*.patch; do
 		patch -s -p1 <"$patch"
 	done
-	configure
+	configure >../build.log 2>&1 || { tail -n 20 ../build.log >&2; return 1; }
 	say "building the virtual-time kernel (once, two to four minutes)"
-	make -s ARCH=um -j"$(nproc)" linux modules >../build.log 2>&1 ||
+	make -s ARCH=um -j"$(nproc)" linux modules >>../build.log 2>&1 ||
 		{ tail -n 20 ../build.log >&2; return 1; }
 	prune
 	say "built in $(($(date +%s) - start)) s"
@@ -82,8 +83,11 @@ cache_lock "uml-$VERSION-$key"
 if [ ! -x "$dir/linux" ]; then
 	"$here/need.sh" "linux-source-$VERSION" xz-utils patch make gcc libc6-dev \
 		flex bison bc
-	tmp=$(mktemp -d "$CACHE/making.XXXXXX")
+	tmp=$CACHE/making-uml-$VERSION-$key
+	rm -rf "$tmp"
+	mkdir "$tmp"
 	trap 'rm -rf "$tmp"' EXIT
+	trap 'exit 1' INT TERM HUP
 	build "$tmp"
 	rm -rf "$dir"
 	mv "$tmp" "$dir"

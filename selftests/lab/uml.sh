@@ -20,6 +20,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
+. "$here/cache.sh"
 
 mem=2G limit=300 out=
 while getopts m:t:o: opt; do
@@ -43,9 +44,22 @@ fi
 out=$(realpath "$out")
 rm -f "$out/rc" "$out/dmesg"
 
-# The console is a terminal: it ends its lines with CR LF.  Without TMPDIR the
-# machine's memory is a file on /dev/shm.
-env -u TMPDIR -u TMP -u TEMP timeout -k 5 "$limit" "$kernel/linux" mem="$mem" \
+# The machine's memory is a sparse file: on /dev/shm where all of it has room, on
+# disk otherwise (a container's /dev/shm has 64 MB).
+memory_dir()
+{
+	local room
+
+	room=$(df --output=avail -B1 /dev/shm 2>/dev/null | tail -n 1)
+	if [ "${room:-0}" -ge "$(numfmt --from=iec "$mem")" ]; then
+		echo /dev/shm
+	else
+		mkdir -p "$CACHE/memory" && echo "$CACHE/memory"
+	fi
+}
+
+# The console is a terminal: it ends its lines with CR LF.
+TMPDIR=$(memory_dir) timeout -k 5 "$limit" "$kernel/linux" mem="$mem" \
 	rootfstype=hostfs rootflags=/ ro init="$here/uml-init.sh" \
 	time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
 	LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top" "$@" \
