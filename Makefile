@@ -17,6 +17,8 @@ help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
 	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root)'
+	@echo 'make check-debug    the module'"'"'s tests on a kernel with KASAN and lockdep'
+	@echo 'make tests-bin      what a test needs that is run by hand, as root'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
 	@echo 'make install        both, for this kernel only'
 	@echo 'make install-dkms   ctcp-setup, and the module for every kernel to come'
@@ -42,6 +44,12 @@ demo:
 check:
 	selftests/lab/check.sh $(ONLY)
 
+# The tests of the module; what ctcp-setup does is the same on any kernel.
+check-debug: export LAB_KERNEL := debug
+check-debug:
+	selftests/lab/check.sh buffers first_flight hold limits sockopt sources \
+		switching unloading
+
 check-kernels:
 	selftests/lab/qemu.sh $(SUITES)
 
@@ -53,16 +61,18 @@ install: all
 		$(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
 
 uninstall:
-	find $(DESTDIR)/lib/modules/$(KVER) -name 'tcp_circuit.ko*' -delete
+	rm -f $(foreach d,extra updates,$(DESTDIR)/lib/modules/$(KVER)/$(d)/tcp_circuit.ko*)
 	$(if $(DESTDIR),,depmod $(KVER))
 	$(MAKE) -C tools uninstall DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
 	rm -f $(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
 
 install-dkms: tools
+	rm -rf $(DKMS_DIR)
 	mkdir -p $(DKMS_DIR)
 	cp -r tcp_circuit.c Kbuild include dkms.conf $(DKMS_DIR)/
-	$(if $(DESTDIR),,dkms add tcp_circuit/$(VERSION) && \
-		dkms install tcp_circuit/$(VERSION))
+	$(if $(DESTDIR),,dkms status tcp_circuit/$(VERSION) | grep -q . || \
+		dkms add tcp_circuit/$(VERSION))
+	$(if $(DESTDIR),,dkms install --force tcp_circuit/$(VERSION))
 	$(MAKE) -C tools O=$(TOOLS) install DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
 	install -D -m 644 include/uapi/linux/tcp_circuit.h \
 		$(DESTDIR)$(PREFIX)/include/linux/tcp_circuit.h
@@ -78,5 +88,5 @@ clean:
 	rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check check-kernels install \
+.PHONY: all help modules tools tests-bin demo check check-debug check-kernels install \
 	uninstall install-dkms uninstall-dkms clean
