@@ -98,9 +98,12 @@ int journals_lock(struct journals *js, struct err *e)
 		return err_set(e, -errno, "cannot make %s for the journal: %s", js->dir,
 			       strerror(errno));
 	snprintf(path, sizeof(path), "%s/" LOCK_NAME, js->dir);
-	js->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	js->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (js->lock < 0)
 		return err_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
+	/* whoever can open it can hold it for ever; it may be of an older version */
+	if (fchmod(js->lock, 0600))
+		return err_set(e, -errno, "cannot close %s to others: %s", path, strerror(errno));
 	rc = wait_for_lock(js->lock, e);
 	if (rc)
 		return rc;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <dirent.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -323,6 +324,30 @@ static void test_locked(void **state)
 	remove_dir(&a);
 }
 
+/* Whoever may open the lock may hold it; one of an older version was open to all. */
+static void test_lock_mode(void **state)
+{
+	struct journals js;
+	char path[300];
+	struct stat st;
+	struct err e;
+	int old;
+
+	(void)state;
+	for (old = 0; old < 2; old++) {
+		make_dir(&js);
+		snprintf(path, sizeof(path), "%s/lock", js.dir);
+		if (old) {
+			put_file(&js, "lock", "1\n", 2);
+			assert_int_equal(chmod(path, 0644), 0);
+		}
+		assert_int_equal(journals_lock(&js, &e), 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+		remove_dir(&js);
+	}
+}
+
 static void test_stacks(void **state)
 {
 	struct journal *a = sample("eth1"), *b = sample("eth2"), *c = sample("eth3");
@@ -365,6 +390,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_dir, setup, teardown),
 		cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_lock_mode),
 		cmocka_unit_test(test_stacks),
 	};
 
