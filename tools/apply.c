@@ -6,6 +6,10 @@
  * when all are made it is written again as "applied", without what was only
  * needed on the way.  If anything fails the changes made are taken back in
  * reverse and the journal of before is put back in its place.
+ *
+ * Where a record of ours leaves its stack, what it would restore is in the journal of
+ * the one above before it leaves ours, and in ours again before it leaves that one:
+ * killed between the two, either restores it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -59,6 +63,26 @@ static int restore_journal(const struct journal *old, const struct changes *ch,
 	return old ? journal_write(js, old, e) : journal_remove(js, &ch->journal, e);
 }
 
+static int write_moved(const struct changes *ch, struct journals *js, struct err *e)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < ch->n_moved && !rc; i++)
+		rc = journal_write(js, ch->moved[i].owner, e);
+	return rc;
+}
+
+static int restore_moved(struct changes *ch, struct journals *js, struct err *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < ch->n_moved; i++)
+		memcpy(ch->moved[i].record->before, ch->moved[i].before,
+		       sizeof(ch->moved[i].before));
+	return write_moved(ch, js, e);
+}
+
 /* A change that fails may have been half made: it is taken back, too. */
 static int make_changes(struct changes *ch, struct backend *b, uint32_t *made,
 			struct err *e)
@@ -78,15 +102,14 @@ int apply_changes(struct changes *ch, struct backend *b, struct journals *js,
 {
 	struct journal *old = journals_find(js, ch->journal.netns, ch->journal.circuit.dev);
 	struct err later;
-	uint32_t i, made;
-	int rc = 0;
+	uint32_t made;
+	int rc;
 
-	for (i = 0; i < ch->n_moved && !rc; i++)
-		rc = journal_write(js, ch->moved[i], e);
+	rc = write_moved(ch, js, e);
 	if (!rc)
 		rc = journal_write(js, &ch->journal, e);
 	if (rc)
-		return rc;
+		goto err_moved;
 	rc = make_changes(ch, b, &made, e);
 	if (rc)
 		goto err_changes;
@@ -96,10 +119,17 @@ int apply_changes(struct changes *ch, struct backend *b, struct journals *js,
 		goto err_changes;
 	return 0;
 err_changes:
-	if (!rollback(ch, made, b, notes))
+	if (!rollback(ch, made, b, notes)) {
 		note(notes, "the journal is kept: ctcp-setup undo %s tries again",
 		     ch->journal.circuit.dev);
-	else if (restore_journal(old, ch, js, &later))
+		return rc;
+	}
+	if (restore_journal(old, ch, js, &later)) {
+		note(notes, "%s", later.text);
+		return rc;
+	}
+err_moved:
+	if (restore_moved(ch, js, &later))
 		note(notes, "%s", later.text);
 	return rc;
 }

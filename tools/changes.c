@@ -84,19 +84,19 @@ static int check_foreign(struct job *job, const struct want *w, const char *now,
 	return 0;
 }
 
-/* Take @r out of its stack: the one above restores what @r would have. */
+/*
+ * Take @r out of its stack: the one above restores what @r would have.  Each of our
+ * records once, so there is room.
+ */
 static void unstack(struct job *job, struct record *r, struct record *above,
 		    struct journal *owner)
 {
-	struct changes *ch = job->ch;
-	uint32_t i;
+	struct moved *m = &job->ch->moved[job->ch->n_moved++];
 
+	m->owner = owner;
+	m->record = above;
+	set_text(m->before, above->before);
 	set_text(above->before, r->before);
-	for (i = 0; i < ch->n_moved; i++)
-		if (ch->moved[i] == owner)
-			return;
-	if (ch->n_moved < RECORDS_MAX)
-		ch->moved[ch->n_moved++] = owner;
 }
 
 /* As journalled where that is what is there: `tbf ... burst`, not `... ticks`. */
@@ -148,6 +148,8 @@ static int want_fresh(struct job *job, const struct want *w, const char *now)
 		return -E2BIG;
 	r->seq = job->seq++;
 	set_text(r->before, now);
+	/* another circuit's, perhaps: it may hand us its before while we are not done */
+	set_text(r->prior, now);
 	set_text(r->after, right ? now : target);
 	if (!right)
 		say_one_window(job, w, now);

@@ -46,12 +46,19 @@ struct change {
 	char to[ITEM_VALUE];
 };
 
+/* Another circuit's record that takes over what one of ours would restore. */
+struct moved {
+	struct journal *owner;
+	struct record *record;
+	char before[ITEM_VALUE];		/* its own, if ours stays after all */
+};
+
 struct changes {
 	uint32_t n;
 	struct change list[RECORDS_MAX];
 	struct journal journal;			/* as it must be before the first */
-	uint32_t n_moved;			/* others' journals that change, too */
-	struct journal *moved[RECORDS_MAX];
+	uint32_t n_moved;
+	struct moved moved[RECORDS_MAX];	/* their journals change, too */
 };
 
 void wants_make(const struct circuit *c, const struct facts *f,

@@ -33,7 +33,7 @@ struct record {
 	enum item_kind kind;
 	char name[ITEM_NAME];
 	char before[ITEM_VALUE];	/* what undo restores */
-	char prior[ITEM_VALUE];		/* ours from an earlier run, "" = none */
+	char prior[ITEM_VALUE];		/* what an applying run found, "" = none */
 	char after[ITEM_VALUE];		/* ours */
 };
 

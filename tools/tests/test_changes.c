@@ -423,6 +423,75 @@ static void test_three_in_any_order(void **state)
 	}
 }
 
+/* The file of this circuit as it is on disk. */
+static void read_journal(const char *dev, char *text, size_t len)
+{
+	char path[128];
+	size_t n;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/%s.%s", dir, NETNS, dev);
+	in = fopen(path, "r");
+	assert_non_null(in);
+	n = fread(text, 1, len - 1, in);
+	text[n] = 0;
+	fclose(in);
+}
+
+/*
+ * A run that leaves the records of another circuit above its own, and fails: both
+ * journals are as before, and the other's undo goes back to this circuit.
+ */
+static void test_fail_below_another(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct circuit b = circuit("eth2", 1250000000, 26000, false);
+	struct circuit more = circuit("eth1", 2500000000, 26000, false);
+	static char before[65536], after[65536];
+	struct undo_result result;
+	int n, rc = -EIO;
+
+	(void)state;
+	assert_true(apply(&a) > 0);
+	assert_true(apply(&b) > 0);
+	read_journal("eth2", before, sizeof(before));
+	for (n = 1; rc == -EIO; n++) {
+		fake.count = 0;
+		fake.fail_at = n;
+		rc = apply(&more);
+		read_journal("eth2", after, sizeof(after));
+		assert_int_equal(!strcmp(before, after), rc == -EIO);
+	}
+	assert_true(n > 4);
+	fake.fail_at = 0;
+	assert_true(apply(&a) > 0);
+	assert_int_equal(undo("eth2", false, &result), 0);
+	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "11163");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+/* The same, killed: in either order all goes back. */
+static void test_killed_below_another(void **state)
+{
+	static const char * const orders[][2] = { { "eth1", "eth2" }, { "eth2", "eth1" } };
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct circuit b = circuit("eth2", 1250000000, 26000, false);
+	struct circuit more = circuit("eth1", 2500000000, 26000, false);
+	struct undo_result result;
+	int n;
+
+	(void)state;
+	for (n = 0; n < 20; n++) {
+		assert_true(apply(&a) > 0);
+		assert_true(apply(&b) > 0);
+		apply_and_die(&more, 1 + n / 2);
+		assert_int_equal(undo(orders[n % 2][0], false, &result), 0);
+		assert_int_equal(undo(orders[n % 2][1], false, &result), 0);
+		assert_as_before(&fake);
+	}
+}
+
 /* What one circuit no longer needs stays for one that found it there. */
 static void test_kept_for_another(void **state)
 {
@@ -525,6 +594,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fail_in_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_at_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_three_in_any_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fail_below_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_killed_below_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kept_for_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed_by_someone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
