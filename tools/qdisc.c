@@ -15,6 +15,8 @@
 
 #include "qdisc.h"
 
+#define CTCP_TCA_STATS_PKT64 8	/* 5.5; linux/gen_stats.h may be older */
+
 static void fq_format(const struct qdisc *q, char *buf, size_t len)
 {
 	snprintf(buf, len, "fq maxrate %u limit %u flow_limit %u", q->maxrate, q->limit,
@@ -131,7 +133,7 @@ struct read_state {
 	struct qdisc child;
 };
 
-static void read_stats(const struct nlattr *nest, struct qdisc_stats *s)
+void stats_get(const struct nlattr *nest, struct qdisc_stats *s)
 {
 	const struct nlattr *attr;
 
@@ -146,6 +148,10 @@ static void read_stats(const struct nlattr *nest, struct qdisc_stats *s)
 			memcpy(&basic, p, sizeof(basic));
 			s->bytes = basic.bytes;
 			s->packets = basic.packets;
+		} else if (mnl_attr_get_type(attr) == CTCP_TCA_STATS_PKT64 &&
+			   len >= sizeof(s->packets)) {
+			/* after the other, and only where 32 bits are too few */
+			memcpy(&s->packets, p, sizeof(s->packets));
 		} else if (mnl_attr_get_type(attr) == TCA_STATS_QUEUE &&
 			   len >= sizeof(struct gnet_stats_queue)) {
 			const struct gnet_stats_queue *queue = p;
@@ -215,7 +221,7 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 	if (tcm->tcm_parent == TC_H_ROOT) {
 		read_root(tcm, kind, options, st->root);
 		if (stats && st->stats)
-			read_stats(stats, st->stats);
+			stats_get(stats, st->stats);
 	} else if (TC_H_MAJ(tcm->tcm_parent) == OUR_HANDLE) {
 		read_child(kind, options, st);
 	}

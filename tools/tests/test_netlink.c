@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
@@ -304,6 +305,28 @@ static void test_qdisc_equal(void **state)
 	assert_false(qdisc_text_equal("nonsense", "nonsense"));
 }
 
+/* Past 2^32 packets the kernel tells them twice, the first cut short. */
+static void test_stats(void **state)
+{
+	const struct { uint64_t bytes; uint32_t packets; } basic = { 1ULL << 50, 7 };
+	const uint64_t packets = (3ULL << 32) + 7;
+	struct qdisc_stats s = { 0 };
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TCA_STATS2);
+
+	(void)state;
+	mnl_attr_put(nlh, TCA_STATS_BASIC, sizeof(basic), &basic);
+	mnl_attr_nest_end(nlh, nest);
+	stats_get(nest, &s);
+	assert_int_equal(s.bytes, 1ULL << 50);
+	assert_int_equal(s.packets, 7);
+	mnl_attr_put(nlh, 8 /* TCA_STATS_PKT64 */, sizeof(packets), &packets);
+	mnl_attr_nest_end(nlh, nest);
+	stats_get(nest, &s);
+	assert_int_equal(s.packets, packets);
+}
+
 static void same_metrics(const struct nlattr *a, const struct nlattr *b)
 {
 	const struct nlattr *cc = find_nested(a, RTAX_CC_ALGO), *other;
@@ -568,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_mq),
 		cmocka_unit_test(test_read_back),
 		cmocka_unit_test(test_qdisc_equal),
+		cmocka_unit_test(test_stats),
 		cmocka_unit_test(test_route),
 		cmocka_unit_test(test_route_like),
 		cmocka_unit_test(test_route_partial),
