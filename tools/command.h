@@ -29,6 +29,7 @@ int session_open(struct session *s, const struct args *a, struct err *e);
 void session_close(struct session *s);
 int session_plan(struct session *s, const struct circuit *c, struct err *e);
 int session_changes(struct session *s, const struct circuit *c, struct err *e);
+void session_check_route(struct session *s, const struct circuit *c);
 int session_lock(struct session *s, struct err *e);
 int need_net_admin(struct err *e);
 

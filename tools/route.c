@@ -241,6 +241,26 @@ bool route_has_congctl(const struct route *r, const char *name)
 	return false;
 }
 
+uint32_t route_table(const struct route *r)
+{
+	return find_attr(r, RTA_TABLE) ? attr_u32(r, RTA_TABLE) : route_head(r)->rtm_table;
+}
+
+/* False if it has none. */
+bool route_source(const struct route *r, struct prefix *source)
+{
+	const struct nlattr *attr = find_attr(r, RTA_PREFSRC);
+	size_t bytes = route_head(r)->rtm_family == AF_INET ? 4 : 16;
+
+	memset(source, 0, sizeof(*source));
+	if (!attr || mnl_attr_get_payload_len(attr) != bytes)
+		return false;
+	source->family = route_head(r)->rtm_family;
+	source->len = 8 * (unsigned int)bytes;
+	memcpy(source->addr, mnl_attr_get_payload(attr), bytes);
+	return true;
+}
+
 static bool same_attr(const struct nlattr *a, const struct nlattr *b)
 {
 	return mnl_attr_get_type(a) == mnl_attr_get_type(b) &&
@@ -636,7 +656,8 @@ int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *fr
 	nlh->nlmsg_type = RTM_GETROUTE;
 	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
 	rtm->rtm_family = (unsigned char)to->family;
-	rtm->rtm_flags = flags;
+	/* IPv4 tells the table only if asked, IPv6 always and refuses to be asked */
+	rtm->rtm_flags = to->family == AF_INET ? flags | RTM_F_LOOKUP_TABLE : flags;
 	rtm->rtm_dst_len = to->family == AF_INET ? 32 : 128;
 	put_addr(nlh, RTA_DST, to);
 	if (from) {

@@ -40,6 +40,8 @@ int route_build(const struct route_want *want, const struct route *base,
 		struct route *out, struct err *e);
 uint32_t route_mtu(const struct route *r);
 bool route_has_congctl(const struct route *r, const char *name);
+uint32_t route_table(const struct route *r);
+bool route_source(const struct route *r, struct prefix *source);
 bool route_covers(const struct route *want, const struct route *have);
 struct nlmsghdr *route_message(void *buf, int type, const struct route *route);
 

@@ -130,6 +130,42 @@ static int want_route(struct session *s, const struct circuit *c, struct err *e)
 	return 0;
 }
 
+/* An address in the middle, which is nobody's own more often than the first one is. */
+static struct prefix address_in(const struct prefix *p)
+{
+	struct prefix addr = *p;
+
+	if (p->len < (p->family == AF_INET ? 32U : 128U))
+		addr.addr[p->len / 8] |= (unsigned char)(0x80 >> p->len % 8);
+	return addr;
+}
+
+/*
+ * Rules (ip rule) may send the far side's traffic by another table than main.  Asked
+ * as TCP asks: first for a source, then once more with it.  A longer prefix in the
+ * main table is somebody's choice.
+ */
+void session_check_route(struct session *s, const struct circuit *c)
+{
+	struct prefix to = address_in(&c->to), from;
+	char far[64], source[64];
+	struct route r;
+	struct err unused;
+	uint32_t table;
+
+	if (!c->to.family || route_lookup(&s->kernel.nl, &to, NULL, 0, &r, &unused) ||
+	    !route_source(&r, &from) ||
+	    route_lookup(&s->kernel.nl, &to, &from, RTM_F_FIB_MATCH, &r, &unused))
+		return;
+	table = route_table(&r);
+	if (route_has_congctl(&r, CC_NAME) || table == RT_TABLE_MAIN || table == RT_TABLE_LOCAL)
+		return;
+	note(&s->notes,
+	     "from %s to %s the kernel takes a route of table %u, by ip rule, and not the circuit's: give that one initcwnd %u and congctl %s",
+	     format_addr(source, sizeof(source), &from), format_prefix(far, sizeof(far), &c->to),
+	     table, s->plan.fcwnd, CC_NAME);
+}
+
 static void say_who_uses_it(struct session *s, const struct circuit *c)
 {
 	if (!c->to.family && !c->default_cc)

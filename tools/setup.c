@@ -102,7 +102,11 @@ static int run(struct session *s, struct err *e)
 		rc = session_changes(s, &a->circuit, e);
 	if (!rc && !a->dry_run && anything_to_do(s))
 		rc = apply_changes(&s->changes, &s->kernel.backend, &s->journals, &s->trouble, e);
-	return rc ? rc : report(s);
+	if (rc)
+		return rc;
+	if (!a->dry_run)
+		session_check_route(s, &a->circuit);
+	return report(s);
 }
 
 int command_setup(const struct args *a, struct err *e)
