@@ -8,7 +8,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup tc flock
+need_commands ctcp-setup tc flock setpriv
 need_module
 
 CIRCUIT=(--rate 4gbit --rtt 26ms)
@@ -84,6 +84,31 @@ held_up()
 		setup undo eth1
 	works "show beside it" setup show
 	exec 7>&-
+	host_end
+}
+
+# as_nobody COMMAND...: without any privilege, and not the owner of anything
+as_nobody()
+{
+	in_host setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all "$@"
+}
+
+# Nobody else may take the lock and keep it; to look is for all.
+others()
+{
+	local normal=$CTCP_RUNDIR
+
+	host others
+	CTCP_RUNDIR=$(mktemp -d /tmp/ctcp-others.XXXXXX)
+	defer "rm -r $CTCP_RUNDIR"
+	chmod 755 "$CTCP_RUNDIR"
+	(umask 0; : >"$CTCP_RUNDIR/lock")
+	works "a run over a lock of an older version" setup --quiet "${CIRCUIT[@]}" eth1
+	refused "nobody else opens the lock" as_nobody sh -c ": <$CTCP_RUNDIR/lock"
+	works "show for anybody" as_nobody ctcp-setup show
+	matches "show for anybody: the circuit" '^eth1: .*4gbit' "$OUT"
+	setup undo --quiet eth1
+	CTCP_RUNDIR=$normal
 	host_end
 }
 
@@ -183,6 +208,8 @@ namespaces()
 	setup --quiet "${OTHER[@]}" eth1
 	HOST=$two
 	works "undo of the first" setup undo --quiet eth1
+	matches "undo of the first names whose the module is now, and its journal" \
+		"stays for eth1 .* rm $CTCP_RUNDIR/c[0-9]*.eth1 && modprobe -r" "$OUT"
 	succeeds "undo of the first leaves the module to the other" module_loaded
 	matches "undo of the first leaves the other's shaper" 'rate 1Gbit' \
 		"$(HOST=$one root_qdisc eth1)"
@@ -194,6 +221,7 @@ namespaces()
 
 two_runs
 held_up
+others
 full_disk
 damaged
 namespaces

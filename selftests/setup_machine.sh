@@ -60,12 +60,19 @@ in_use()
 	ip netns exec "$HOST" circuit_sock serve -C circuit "$PORT" &
 	until_true 10 grep -q '[1-9]' /sys/module/tcp_circuit/refcnt
 	works "undo while a socket is there" setup undo eth1
-	matches "undo says that the module stays" 'tcp_circuit is left loaded' "$OUT"
+	matches "undo says that the module stays" \
+		'tcp_circuit is left loaded: in use; a later undo removes it' "$OUT"
 	succeeds "the module stays" module_loaded
-	same "all else is as before" "$before" "$(without_circuit)"
+	same "all else is as before" "$before" \
+		"$(without_circuit | grep -v "^$CTCP_RUNDIR")"
+	works "show" setup show
+	matches "show: no circuit" '^no circuit' "$OUT"
 	kill $!
 	wait $! 2>/dev/null
-	succeeds "without the socket it can go" until_true 10 modprobe -r tcp_circuit
+	until_true 10 grep -q '^0' /sys/module/tcp_circuit/refcnt
+	works "undo without the socket" setup undo eth1
+	refused "undo without the socket removes the module" module_loaded
+	same "undo without the socket: all as before" "$before" "$(without_circuit)"
 	host_end
 }
 

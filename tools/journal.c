@@ -54,7 +54,8 @@ static void put_body(FILE *out, const struct journal *j)
 	snprintf(body, sizeof(body), "circuit\t%s",
 		 circuit_format(text, sizeof(text), &j->circuit));
 	put_line(out, body);
-	put_line(out, j->applying ? "state\tapplying" : "state\tapplied");
+	put_line(out, j->applying ? "state\tapplying" :
+		      j->undone ? "state\tundone" : "state\tapplied");
 	for (i = 0; i < j->n; i++)
 		put_record(out, &j->records[i]);
 }
@@ -127,8 +128,12 @@ static int parse_line(char *line, struct journal *j)
 			return -EBADMSG;
 		memcpy(j->circuit.dev, dev, sizeof(dev));
 	}
-	if (!strcmp(key, "state"))
-		j->applying = !strcmp(strsep(&line, "\t"), "applying");
+	if (!strcmp(key, "state")) {
+		const char *state = strsep(&line, "\t");
+
+		j->applying = !strcmp(state, "applying");
+		j->undone = !strcmp(state, "undone");
+	}
 	return 0;
 }
 

@@ -41,6 +41,7 @@ struct journal {
 	char netns[NETNS_KEY];
 	struct circuit circuit;		/* and its device */
 	bool applying;			/* written before, not yet after */
+	bool undone;			/* but for the module, which was in use */
 	uint32_t n;
 	struct record records[RECORDS_MAX];
 };

@@ -30,8 +30,8 @@ static int recover(struct session *s, struct err *e)
 			     j->circuit.dev, j->circuit.dev);
 	if (rc)
 		return rc;
-	j->n = 0;
-	j->circuit.dev[0] = 0;	/* its file is gone: found no more */
+	if (!j->n)
+		j->circuit.dev[0] = 0;	/* its file is gone: found no more */
 	return 0;
 }
 
@@ -85,7 +85,7 @@ static bool anything_to_do(struct session *s)
 {
 	struct journal *old = journals_find(&s->journals, s->netns, s->args->circuit.dev);
 
-	return s->changes.n || s->changes.n_moved || !old || old->applying ||
+	return s->changes.n || s->changes.n_moved || !old || old->applying || old->undone ||
 	       old->n != s->changes.journal.n ||
 	       !circuit_equal(&old->circuit, &s->args->circuit);
 }

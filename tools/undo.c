@@ -19,6 +19,7 @@ enum outcome {
 	ALREADY,
 	HANDED,
 	GONE,
+	IN_USE,
 	LEFT,
 };
 
@@ -58,9 +59,31 @@ static void restore(struct job *job, const struct record *r, enum outcome *out)
 {
 	int rc = faulty_set(job->b, r->kind, r->name, r->before, job->e);
 
-	if (rc)
+	if (rc == 1)
+		note(job->notes, "%s; a later undo removes it", job->e->text);
+	else if (rc)
 		note(job->notes, "%s", job->e->text);
-	*out = rc == 1 ? GONE : rc ? LEFT : RESTORED;
+	*out = rc == 1 ? IN_USE : rc ? LEFT : RESTORED;
+}
+
+/*
+ * A namespace may be gone and its journal not, which nothing tells for certain: so
+ * whoever waits for the module is told who else has it.
+ */
+static void say_who_else(struct job *job, const struct record *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->js->n && r->kind == ITEM_MODULE; i++) {
+		struct journal *other = job->js->list[i];
+
+		if (strcmp(other->netns, job->j->netns) && !other->undone &&
+		    record_find(other, r->kind, r->name))
+			note(job->notes,
+			     "module %s stays for %s in another network namespace; if that one is gone: rm %s/%s.%s && modprobe -r %s",
+			     r->name, other->circuit.dev, job->js->dir, other->netns,
+			     other->circuit.dev, r->name);
+	}
 }
 
 static int undo_record(struct job *job, const struct record *r, enum outcome *out)
@@ -70,6 +93,7 @@ static int undo_record(struct job *job, const struct record *r, enum outcome *ou
 	char now[ITEM_VALUE];
 	int rc;
 
+	say_who_else(job, r);
 	if (above) {
 		memcpy(above->before, r->before, sizeof(above->before));
 		*out = HANDED;
@@ -103,25 +127,47 @@ static void count(struct undo_result *result, enum outcome out)
 		[ALREADY] = &result->already,
 		[HANDED] = &result->handed,
 		[GONE] = &result->gone,
+		[IN_USE] = &result->in_use,
 		[LEFT] = &result->left,
 	};
 
 	++*counter[out];
 }
 
-/*
- * What was left stays in the journal, for undo --force.  On an error the
- * journal stays whole.
- */
+/* What was left stays in the journal, and the module in use for a later undo. */
+static int keep(struct job *job, const bool keeps[RECORDS_MAX],
+		const struct undo_result *result)
+{
+	struct journal *j = job->j;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < j->n; i++) {
+		if (!keeps[i])
+			continue;
+		if (n != i)
+			j->records[n] = j->records[i];
+		n++;
+	}
+	j->n = n;
+	if (!n)
+		return journal_remove(job->js, j, job->e);
+	if (!result->left) {
+		j->applying = false;
+		j->undone = true;
+	}
+	return journal_write(job->js, j, job->e);
+}
+
+/* On an error the journal stays whole. */
 int undo_circuit(struct journals *js, struct journal *j, struct backend *b,
 		 bool force, struct undo_result *result, struct notes *notes,
 		 struct err *e)
 {
 	struct job job = { .js = js, .j = j, .b = b, .force = force, .notes = notes, .e = e };
 	char now[ITEM_VALUE];
-	bool left[RECORDS_MAX] = { false };
+	bool keeps[RECORDS_MAX] = { false };
 	enum outcome out = ALREADY;
-	uint32_t i, n = 0;
+	uint32_t i;
 	int rc;
 
 	memset(result, 0, sizeof(*result));
@@ -130,18 +176,30 @@ int undo_circuit(struct journals *js, struct journal *j, struct backend *b,
 		rc = undo_record(&job, &j->records[i], &out);
 		if (rc)
 			return rc;
-		left[i] = out == LEFT;
+		keeps[i] = out == LEFT || out == IN_USE;
 		count(result, out);
 	}
-	if (!result->left)
-		return journal_remove(js, j, e);
-	for (i = 0; i < j->n; i++) {
-		if (!left[i])
+	return keep(&job, keeps, result);
+}
+
+/*
+ * Circuits undone but for the module, which was in use then, of any namespace: the
+ * module is the machine's.  @but: just tried.
+ */
+void undo_rests(struct journals *js, struct backend *b, const struct journal *but,
+		struct undo_result *result, struct notes *notes)
+{
+	struct undo_result rest;
+	struct notes unused = { 0 };
+	struct err e;
+	uint32_t i;
+
+	for (i = 0; i < js->n; i++) {
+		if (js->list[i] == but || !js->list[i]->undone)
 			continue;
-		if (n != i)
-			j->records[n] = j->records[i];
-		n++;
+		if (undo_circuit(js, js->list[i], b, false, &rest, &unused, &e))
+			note(notes, "%s", e.text);
+		else
+			result->restored += rest.restored;
 	}
-	j->n = n;
-	return journal_write(js, j, e);
 }

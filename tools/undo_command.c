@@ -17,7 +17,9 @@ static void report(const char *dev, const struct undo_result *r)
 	if (r->handed)
 		printf(", %u kept for another circuit", r->handed);
 	if (r->gone)
-		printf(", %u gone or in use", r->gone);
+		printf(", %u gone", r->gone);
+	if (r->in_use)
+		printf(", %u in use", r->in_use);
 	if (r->left)
 		printf(", %u left alone", r->left);
 	printf("\n");
@@ -26,7 +28,7 @@ static void report(const char *dev, const struct undo_result *r)
 static int run(struct session *s, struct err *e)
 {
 	const char *dev = s->args->circuit.dev;
-	struct undo_result result;
+	struct undo_result result = { 0 };
 	struct journal *j;
 	int rc;
 
@@ -34,16 +36,15 @@ static int run(struct session *s, struct err *e)
 	if (rc)
 		return rc;
 	j = journals_find(&s->journals, s->netns, dev);
-	if (!j) {
-		if (!s->args->quiet)
-			printf("%s: nothing to undo\n", dev);
-		return 0;
-	}
-	rc = undo_circuit(&s->journals, j, &s->kernel.backend, s->args->force, &result,
-			  &s->notes, e);
+	if (j)
+		rc = undo_circuit(&s->journals, j, &s->kernel.backend, s->args->force, &result,
+				  &s->notes, e);
 	if (rc)
 		return rc;
-	if (!s->args->quiet)
+	undo_rests(&s->journals, &s->kernel.backend, j, &result, &s->notes);
+	if (!s->args->quiet && !j && !result.restored)
+		printf("%s: nothing to undo\n", dev);
+	else if (!s->args->quiet)
 		report(dev, &result);
 	print_notes(result.left ? stderr : stdout, &s->notes);
 	return result.left ? err_set(e, -EBUSY,

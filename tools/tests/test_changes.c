@@ -211,6 +211,7 @@ static int undo(const char *dev, bool force, struct undo_result *result)
 	j = journals_find(&r->js, NETNS, dev);
 	if (j)
 		rc = undo_circuit(&r->js, j, &fake.backend, force, result, &r->notes, &r->e);
+	undo_rests(&r->js, &fake.backend, j, result, &r->notes);
 	run_close(r);
 	return rc;
 }
@@ -560,15 +561,45 @@ static void test_module_in_use(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
 	struct undo_result result;
+	int i;
 
 	(void)state;
 	assert_true(apply(&c) > 0);
 	fake.in_use = true;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(undo("eth1", false, &result), 0);
+		assert_int_equal(result.in_use, 1);
+		assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
+		assert_value(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
+	}
+	fake.in_use = false;
 	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_int_equal(result.gone, 1);
-	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
-	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "absent");
+	assert_int_equal(result.restored, 1);
 	assert_as_before(&fake);
+	assert_int_equal(undo("eth1", false, &result), -ENOENT);
+}
+
+/* The undo of another circuit, set up since, removes it; so does one of the same. */
+static void test_module_was_in_use(void **state)
+{
+	static const char * const devs[] = { "eth1", "eth2" };
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(devs); i++) {
+		struct circuit next = circuit(devs[i], 125000000, 10000, false);
+
+		assert_true(apply(&c) > 0);
+		fake.in_use = true;
+		assert_int_equal(undo("eth1", false, &result), 0);
+		assert_true(apply(&next) > 0);
+		fake.in_use = false;
+		assert_int_equal(undo(devs[i], false, &result), 0);
+		assert_as_before(&fake);
+		assert_int_equal(undo("eth1", false, &result), -ENOENT);
+	}
 }
 
 static void test_device_gone(void **state)
@@ -601,6 +632,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_qdisc, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_in_use, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_module_was_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 	};
 
