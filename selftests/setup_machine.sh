@@ -173,6 +173,29 @@ default_cc()
 	unchanged "undo: all as before" "$before"
 }
 
+# tcp_mem is one for all circuits: each one's buffers, 2 x 4 x 5582 x 1514 bytes, beside
+# the other's.  Ctcp1 is the other end of $DEV.
+two_circuits()
+{
+	local before page need dev circuit=(--rate 2gbit --rtt 26ms)
+
+	before=$(state)
+	page=$(getconf PAGESIZE)
+	need=$((2 * ((2 * 33804592 + page - 1) / page)))
+	works "a circuit" setup --quiet "${circuit[@]}" "$DEV"
+	works "another one" setup --quiet "${circuit[@]}" ctcp1
+	at_least_each "tcp_mem of both" \
+		"$need $((need * 5 / 4)) $((need * 3 / 2))" \
+		"$(value net.ipv4.tcp_mem)"
+	for dev in "$DEV" ctcp1; do
+		works "$dev: a second run" setup "${circuit[@]}" "$dev"
+		matches "$dev: a second run has nothing to do" 'nothing to change' "$OUT"
+	done
+	works "undo of one" setup undo --quiet "$DEV"
+	works "undo of the other" setup undo --quiet ctcp1
+	unchanged "both undone: all as before" "$before"
+}
+
 # shellcheck disable=SC2317 # called by until_true
 no_sockets()
 {
@@ -227,6 +250,7 @@ missing
 allowed
 modprobe -r tcp_circuit
 own_namespace
+two_circuits
 default_cc
 killed
 elsewhere

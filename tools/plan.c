@@ -248,7 +248,6 @@ static void plan_buffers(const struct circuit *c, const struct facts *f,
 			 struct plan *p, struct notes *notes)
 {
 	uint64_t want = 4ULL * p->fcwnd * p->wire;
-	uint64_t need, half = f->ram / f->page / 2;
 
 	if (want > INT_MAX) {
 		note(notes,
@@ -258,16 +257,27 @@ static void plan_buffers(const struct circuit *c, const struct facts *f,
 		want = INT_MAX;
 	}
 	p->buffer = (uint32_t)want;
-	need = div_up(c->streams * 2ULL * p->buffer, f->page);
+	p->need = div_up(c->streams * 2ULL * p->buffer, f->page);
+	plan_memory(f, 0, p, notes);
+}
+
+/* @others: pages that other circuits need.  May be called again with more. */
+void plan_memory(const struct facts *f, uint64_t others, struct plan *p,
+		 struct notes *notes)
+{
+	uint64_t need = p->need + others, half = f->ram / f->page / 2;
+
 	p->tcp_mem[0] = need;
 	p->tcp_mem[1] = div_up(need * 5, 4);
 	p->tcp_mem[2] = div_up(need * 3, 2);
 	if (need <= half)
 		return;
-	note(notes,
-	     "full buffers would take %" PRIu64 " MiB, this machine has %" PRIu64
-	     " MiB: tcp_mem ends at half of that, and under memory pressure the circuit falls far below its rate",
-	     need * f->page >> 20, f->ram >> 20);
+	/* said already if this circuit alone is too much */
+	if (!others || p->need <= half)
+		note(notes,
+		     "full buffers would take %" PRIu64 " MiB, this machine has %" PRIu64
+		     " MiB: tcp_mem ends at half of that, and under memory pressure the circuit falls far below its rate",
+		     need * f->page >> 20, f->ram >> 20);
 	p->tcp_mem[0] = half;
 	p->tcp_mem[1] = half * 5 / 4;
 	p->tcp_mem[2] = half * 3 / 2;

@@ -25,7 +25,8 @@
  *	Half of a buffer is the kernel's own overhead (tcp_adv_win_scale = 1, and
  *	skb->truesize); behind a hole under repair a second window gathers.
  *	The thesis's 2 x BDP is too small as soon as a segment is lost.
- *  tcp_mem: all streams' buffers fit below the first threshold; the kernel's
+ *  tcp_mem: all streams' buffers, of all circuits of the namespace, fit below the
+ *	first threshold; the kernel's
  *	own steps above it, 5/4 and 3/2.  Past the pressure threshold receive
  *	windows fall to 16 KB and stay there.  Never more than RAM x 1/2.
  */
@@ -79,11 +80,14 @@ struct plan {
 	uint32_t flow_packets;		/* fq: flow_limit */
 	uint32_t packets;		/* fq: limit */
 	uint32_t buffer;		/* bytes: tcp_rmem and tcp_wmem max */
-	uint64_t tcp_mem[3];		/* pages */
+	uint64_t need;			/* pages: all streams' buffers */
+	uint64_t tcp_mem[3];		/* pages, other circuits' included */
 };
 
 int plan_check_device(const struct circuit *c, const struct facts *f,
 		      struct notes *notes, struct err *e);
+void plan_memory(const struct facts *f, uint64_t others, struct plan *p,
+		 struct notes *notes);
 int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
 	      struct notes *notes, struct err *e);
 

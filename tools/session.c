@@ -192,10 +192,36 @@ static int check_default_cc(const struct circuit *c, bool own_netns, struct err 
 		       CC_NAME, ALLOWED_CC, allowed);
 }
 
+/*
+ * The pages that the namespace's other circuits need, planned anew from their journals;
+ * one that has no device any more needs none.
+ */
+static uint64_t others_need(struct session *s, const struct circuit *c)
+{
+	struct notes unused_notes = { 0 };
+	struct err unused;
+	uint64_t need = 0;
+	struct facts f;
+	struct plan p;
+	uint32_t i;
+
+	for (i = 0; i < s->journals.n; i++) {
+		const struct journal *j = s->journals.list[i];
+
+		if (j->undone || strcmp(j->netns, s->netns) || !strcmp(j->circuit.dev, c->dev))
+			continue;
+		if (!facts_read(&s->kernel.nl, j->circuit.dev, &f, &unused) &&
+		    !plan_make(&j->circuit, &f, &p, &unused_notes, &unused))
+			need += p.need;
+	}
+	return need;
+}
+
 int session_changes(struct session *s, const struct circuit *c, struct err *e)
 {
 	/* tcp_mem is the machine's, and only its own namespace shows it */
 	bool own_netns = sysctl_exists("net.ipv4.tcp_mem");
+	uint64_t others;
 	int rc;
 
 	memset(&s->route, 0, sizeof(s->route));
@@ -204,6 +230,9 @@ int session_changes(struct session *s, const struct circuit *c, struct err *e)
 		rc = want_route(s, c, e);
 	if (rc)
 		return rc;
+	others = others_need(s, c);
+	if (others)
+		plan_memory(&s->facts, others, &s->plan, &s->notes);
 	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
 		   &s->wants);
 	say_who_uses_it(s, c);

@@ -346,11 +346,34 @@ static void test_devices(void **state)
 	check_device(&f, 0, "eth1 sits on eth0");
 }
 
+/* Of two circuits: the sum, and half of the machine as ever; said once. */
+static void test_memory(void **state)
+{
+	const struct facts f = { .ram = 1ULL << 30, .page = 4096 };
+	struct plan p = { .need = 100000 };
+	struct notes notes = { 0 };
+
+	(void)state;
+	plan_memory(&f, 20001, &p, &notes);
+	assert_int_equal(p.tcp_mem[0], 120001);
+	assert_int_equal(p.tcp_mem[1], 150002);
+	assert_int_equal(p.tcp_mem[2], 180002);
+	assert_int_equal(notes.n, 0);
+	plan_memory(&f, 100000, &p, &notes);
+	assert_int_equal(p.tcp_mem[0], 131072);
+	assert_int_equal(notes.n, 1);
+	p.need = 200000;
+	plan_memory(&f, 0, &p, &notes);
+	plan_memory(&f, 1, &p, &notes);
+	assert_int_equal(notes.n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_pure),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_devices),
 	};
 
