@@ -139,7 +139,8 @@ static int run(struct session *s, struct err *e)
 	for (i = 0; i < s->journals.n && !rc; i++) {
 		struct journal *j = s->journals.list[i];
 
-		if (j->undone || strcmp(j->netns, s->netns) || (dev[0] && strcmp(j->circuit.dev, dev)))
+		if (j->undone || strcmp(j->netns, s->netns) ||
+		    (dev[0] && strcmp(j->circuit.dev, dev)))
 			continue;
 		show_one(s, j, list);
 		shown++;
