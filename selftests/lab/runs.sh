@@ -62,7 +62,7 @@ at_once()
 	awk -v cores="$(nproc)" -v gib="$1" '/^MemAvailable/ {
 		n = int($2 / 1048576 / gib)
 		if (n > cores) n = cores
-		print n > 1 ? n : 1 }' /proc/meminfo
+		print (n > 1 ? n : 1) }' /proc/meminfo
 }
 
 # run_all < LINES: those that fail are named, and make the whole fail
