@@ -14,20 +14,20 @@ export HOME=/root LANG=C.UTF-8 LAB=uml
 enter_overlay()
 {
 	mount -t tmpfs -o size=4g lab /mnt
-	mkdir /mnt/upper /mnt/work /mnt/root
+	mkdir /mnt/upper /mnt/work /mnt/top
 	mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work \
-		lab /mnt/root
+		lab /mnt/top
 	for kind in proc sysfs; do
-		where=/mnt/root/$kind
-		[ $kind = sysfs ] && where=/mnt/root/sys
+		where=/mnt/top/$kind
+		[ $kind = sysfs ] && where=/mnt/top/sys
 		mount -t $kind $kind "$where"
 	done
-	mount -t devtmpfs dev /mnt/root/dev
-	mkdir -p /mnt/root/dev/pts /mnt/root/run /mnt/root/lab
-	mount -t devpts devpts /mnt/root/dev/pts
-	ln -s /proc/self/fd /mnt/root/dev/fd
-	mount -t tmpfs run /mnt/root/run
-	mount -t hostfs -o "$LAB_OUT" none /mnt/root/lab
+	mount -t devtmpfs dev /mnt/top/dev
+	mkdir -p /mnt/top/dev/pts /mnt/top/run /mnt/top/lab
+	mount -t devpts devpts /mnt/top/dev/pts
+	ln -s /proc/self/fd /mnt/top/dev/fd
+	mount -t tmpfs run /mnt/top/run
+	mount -t hostfs -o "$LAB_OUT" none /mnt/top/lab
 }
 
 # modprobe and libkmod find the module where they always look.
@@ -45,7 +45,7 @@ if [ -z "${LAB_INSIDE:-}" ]; then
 	mount -t proc proc /proc
 	mount -t sysfs sysfs /sys
 	enter_overlay
-	LAB_INSIDE=1 exec chroot /mnt/root "$0"
+	LAB_INSIDE=1 exec chroot /mnt/top "$0"
 fi
 
 hostname lab
