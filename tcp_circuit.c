@@ -203,15 +203,16 @@ static void circuit_adopt(struct sock *sk)
  * connection tcp_init_buffer_space() runs next and takes the window's clamp from
  * the buffer; on one that changes its algorithm (servers do, after accept()) it
  * has run, and the clamp is raised here, unless it is below what the old buffer
- * gave (less the segment that is kept back): then somebody asked for it (TCP_WINDOW_CLAMP, a route's window).
+ * gave (less the segment that is kept back): then somebody asked for it
+ * (TCP_WINDOW_CLAMP, a route's window).
  */
 static void circuit_open_receiver(struct sock *sk)
 {
 	bool late = inet_csk(sk)->icsk_ca_initialized;
 	struct circuit *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	bool clamped = late && tp->window_clamp + tp->advmss <
-			       tcp_full_space(sk);
+	u32 clamp = tp->window_clamp + tp->advmss;
+	bool clamped = late && clamp < (u32)tcp_full_space(sk);
 	u64 rcvbuf;
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || clamped ||
