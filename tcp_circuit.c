@@ -31,6 +31,9 @@
  *				the next ACK
  *	tcp_disconnect()	a new connect() runs init() again
  *
+ * And before each transmission the core asks min_tso_segs(), whatever led to
+ * it: nothing is ever sent by a window that we have not looked at.
+ *
  * Where the window comes from, first that is set:
  *
  *	1. the socket option TCP_CIRCUIT_FCWND
@@ -39,75 +42,225 @@
  *	4. the module's parameter fcwnd
  *
  * and TCP's own ten segments when nothing is.  3 and 4 are read again on each
- * ACK and at each start after idle, so writing them changes live sockets.  All
+ * ACK and before each transmission, so writing them changes live sockets.  All
  * are capped by snd_cwnd_clamp (ip route ... lock cwnd N).  Unprivileged users
  * may ask by 1 for what the administrator gave by 2 to 4, for ten, or for
  * net.ipv4.tcp_circuit_fcwnd_max, whichever is most.
+ *
+ * Streams share one window
+ * ------------------------
+ * A window given by 2 to 4 is that of a circuit, not of a socket: all sockets of
+ * the namespace to one peer's address draw on it, or all with one
+ * TCP_CIRCUIT_ID.  What each holds is its part; the parts add up to what the
+ * circuit's window is at most, and one segment more for a stream that found
+ * nothing left:
+ *
+ *	idle	nothing to send or unacknowledged.  Holds nothing.
+ *	modest	needs less than its share: a control channel, a slow reader.
+ *		Holds what it uses.
+ *	hungry	would take more.  The hungry hold equal shares of the rest:
+ *
+ *			share = (window - parts of the modest) / hungry
+ *
+ * A part shrinks no faster than segments leave the network, and grows only by
+ * what others gave back, so the sum of what is in flight never passes the
+ * window either.  As each ACK moves it, a newcomer has its share within
+ * one round trip.  (Max-min fairness, Bertsekas and Gallager, "Data Networks",
+ * 6.5.2.)
+ *
+ * No lock is taken on ACKs.  The circuit's counters are read on each and
+ * written only when a stream comes, goes, or its part changes; streams that
+ * send steadily share the cache line and do not fight for it.
+ *
+ * A window asked for by 1 is the socket's own, outside of this.
+ *
+ * Pace
+ * ----
+ * With a rate (net.ipv4.tcp_circuit_rate, TCP_CIRCUIT_RATE; bytes/s on the wire,
+ * as a qdisc counts), each segment has its time from the first one on, so that a
+ * switch with room for ten frames loses nothing: circuit_pace(),
+ * circuit_first_ten().  Streams divide the rate as they divide the window.
+ *
+ * The breaker
+ * -----------
+ * A fixed window on a path that is shared after all (a reroute, a wrong
+ * number) would starve everybody else for good.  RFC 8084 asks for a breaker
+ * that stops this, and RFC 9743 5.1.1 for one in an algorithm as this one:
+ *
+ *	measured	for each circuit, all streams together: segments sent
+ *			again, less those that DSACK showed to be duplicates, and
+ *			segments delivered.  loss = lost / (lost + delivered).
+ *	slot		a fourth of net.ipv4.tcp_circuit_breaker_ms (2000), at
+ *			least 5 round trips and CIRCUIT_SLOT_SEGMENTS segments
+ *	trips		when four slots in a row each lost more than
+ *			net.ipv4.tcp_circuit_breaker thousandths (100; 0 = off).
+ *			A burst or an outage is in one slot or two.
+ *	cuts		the circuit's window to a tenth, or to TCP's initial
+ *			window where that is less; one line in the log
+ *	closes		after net.ipv4.tcp_circuit_breaker_quiet seconds (300; 0 =
+ *			never) without such a slot, or when the administrator
+ *			writes "reset" to /proc/net/tcp_circuit
+ *
+ * A path that delivers nothing at all needs none: no ACK, no transmission but
+ * RTO's, which back off.
  *
  * An end that receives opens its window at once, too: circuit_open_receiver().
  *
  * The algorithm is not TCP_CONG_NON_RESTRICTED: it takes the administrator's
  * word that the path is a circuit.
  *
- * The socket option goes through nf_register_sockopt(): exported, counted for
+ * The socket options go through nf_register_sockopt(): exported, counted for
  * each call, and reached from IPv6 sockets too.  No proto is replaced, so kTLS
- * and MPTCP are none the wiser and rmmod leaves nothing behind.
+ * and MPTCP are none the wiser and rmmod leaves nothing behind.  A kernel
+ * without CONFIG_NETFILTER has all but these options.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
+#include <linux/hashtable.h>
+#include <linux/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/jhash.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/netfilter.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include <net/netns/hash.h>
 #include <net/tcp.h>
 
 #include "compat/compat.h"
 #include "uapi/linux/tcp_circuit.h"
 
-#define CIRCUIT_MARK	0x63697263U	/* "circ": the private area is ours */
+#define CREATE_TRACE_POINTS
+#include "trace/events/tcp_circuit.h"
 
+#define STREAM_MARK	0x63697263U	/* "circ": the private area is ours */
+#define STREAM_SMALL	16		/* segments that are modest in any circuit */
+#define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
+#define STREAM_UNPACED	10		/* segments that the core never paces */
+#define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
+
+#define CIRCUIT_CUT	10		/* the breaker leaves a tenth at most */
+#define CIRCUIT_SLOTS	4		/* lossy ones in a row that trip it */
+#define CIRCUIT_SLOT_SEGMENTS	256	/* so that chance is not taken for loss */
+#define CIRCUIT_SLOT_RTTS	5	/* ... nor one repair for the next */
+
+/* A circuit: what its streams share.  Lives while one of them does, or tripped. */
 struct circuit {
-	u32	mark;		/* CIRCUIT_MARK, or the area is not filled yet */
+	struct hlist_node	node;	/* in circuits, under circuits_lock */
+	struct net	*net;		/* whose sockets; never outlived */
+	struct in6_addr	peer;		/* IPv4 as ::ffff:a.b.c.d; :: = no one's */
+	u32		id;		/* TCP_CIRCUIT_ID, 0 = the peer decides */
+	refcount_t	refs;		/* streams, and one while tripped */
+
+	/* Read on each ACK of each stream, written when a part changes */
+	atomic_t	held ____cacheline_aligned_in_smp; /* sum of parts, segments */
+	atomic_t	modest;		/* of these, held by the modest */
+	atomic_t	hungry;		/* streams that are */
+	atomic_t	sockets;	/* all that belong to it */
+	u32		tripped;	/* enum tcp_circuit_breaker */
+
+	/* Written by each stream ten times a second */
+	atomic_t	slot_lost ____cacheline_aligned_in_smp; /* segments */
+	atomic_t	slot_delivered;	/* segments */
+	u32		slot_start;	/* jiffies */
+	u32		lossy;		/* slots in a row */
+	u32		loss;		/* that tripped it last, thousandths */
+	u32		trips;		/* times */
+	u32		window;		/* last seen by a stream, for those who look */
+	unsigned long	quiet_until;	/* jiffies */
+	atomic64_t	lost;		/* segments, ever */
+	atomic64_t	delivered;
+	struct delayed_work	rearm;
+};
+
+/* The private area of a socket */
+struct stream {
+	u64	asked_rate;	/* TCP_CIRCUIT_RATE, bytes/s, 0 = none */
+	u64	rate;		/* that pace was made from, bytes/s, 0 = unpaced */
+	u64	depart;		/* ns: when the next of the first ten may go */
+	struct circuit	*circuit;	/* NULL before init() and without memory */
+	unsigned long	pace;	/* payload bytes/s, ~0 = unpaced */
+	u32	mark;		/* STREAM_MARK, or the area is not filled yet */
 	u32	asked;		/* TCP_CIRCUIT_FCWND, segments, 0 = none */
 	u32	route;		/* the route's initcwnd, segments, 0 = none */
+	u32	id;		/* TCP_CIRCUIT_ID, 0 = none */
 	u32	held;		/* window last set or seen by us, segments */
+	u32	part;		/* of the circuit's window, segments */
+	u32	peak;		/* most in flight in this round trip, segments */
+	u32	round_end;	/* snd_nxt when it began */
 	u32	restored;	/* times the core's window was overruled */
 	u32	losses;		/* times TCP_CA_Loss was entered */
 	u32	recoveries;	/* times TCP_CA_Recovery was entered */
+	u32	lost;		/* reported so far: retransmitted less duplicates */
+	u32	delivered;	/* reported so far */
+	u32	reported;	/* jiffies */
+	u16	mss;		/* that pace was made from, bytes */
+	u16	burst;		/* segments, when paced */
+	u8	state;		/* enum tcp_circuit_state */
+	u8	live:1,		/* between init() and release() */
+		proved:1,	/* modest by what it did, not by what it asks */
+		repace:1,	/* its part has changed */
+		paced:1,	/* sk_pacing_status is our doing */
+		cut:1;		/* by its circuit's breaker */
 };
 
 struct circuit_net {
 	u32	fcwnd;		/* net.ipv4.tcp_circuit_fcwnd, 0 = module's */
 	u32	fcwnd_max;	/* net.ipv4.tcp_circuit_fcwnd_max */
+	u32	share;		/* net.ipv4.tcp_circuit_share */
+	u32	breaker;	/* net.ipv4.tcp_circuit_breaker, thousandths */
+	u32	breaker_ms;	/* net.ipv4.tcp_circuit_breaker_ms */
+	u32	breaker_quiet;	/* net.ipv4.tcp_circuit_breaker_quiet, s */
+	unsigned long	rate;	/* net.ipv4.tcp_circuit_rate, bytes/s */
 	struct ctl_table_header	*header;
 	struct ctl_table	*table;
+
+	/* /proc/net/tcp_circuit_stat */
+	atomic_long_t	opened;		/* connections that began with circuit */
+	atomic_long_t	restored;	/* windows of the core overruled */
+	atomic_long_t	losses;		/* retransmission timeouts */
+	atomic_long_t	recoveries;	/* fast recoveries */
+	atomic_long_t	trips;		/* of breakers */
+	atomic_long_t	resets;		/* of breakers, by whom or what ever */
+	atomic_long_t	no_memory;	/* streams without a circuit */
+};
+
+enum {
+	SHARE_NONE,	/* each socket has the whole window */
+	SHARE_PEER,	/* those to one peer's address share */
+	SHARE_NETNS,	/* those of the namespace share */
 };
 
 static unsigned int circuit_net_id __read_mostly;
 static u32 circuit_fcwnd __read_mostly;	/* the module's parameter */
-static u32 circuit_fcwnd_limit = TCP_CIRCUIT_FCWND_LIMIT;
+
+static DEFINE_HASHTABLE(circuits, 10);
+static DEFINE_SPINLOCK(circuits_lock);
 
 static struct tcp_congestion_ops circuit_ops;
-
-/* Where the window comes from */
 
 static struct circuit_net *circuit_pernet(const struct sock *sk)
 {
 	return net_generic(sock_net(sk), circuit_net_id);
 }
 
-/* The window of those who asked for none, segments, 1..FCWND_LIMIT. */
+/* Where the window comes from */
+
+/* The window of those who asked for none, segments, 1..WINDOW_LIMIT. */
 static u32 circuit_window_given(const struct sock *sk, u32 route, u32 *source)
 {
 	u32 window;
 
 	*source = TCP_CIRCUIT_SOURCE_ROUTE;
 	if (route)
-		return min(route, TCP_CIRCUIT_FCWND_LIMIT);
+		return min(route, TCP_CIRCUIT_WINDOW_LIMIT);
 
 	*source = TCP_CIRCUIT_SOURCE_NETNS;
 	window = READ_ONCE(circuit_pernet(sk)->fcwnd);
@@ -123,17 +276,17 @@ static u32 circuit_window_given(const struct sock *sk, u32 route, u32 *source)
 	return TCP_INIT_CWND;
 }
 
-/* The window that has to hold on @sk now, segments, at least 1. */
+/* The window that has to hold on @sk or its circuit now, segments, at least 1. */
 static u32 circuit_window(const struct sock *sk, u32 *source)
 {
-	const struct circuit *ca = inet_csk_ca(sk);
+	const struct stream *s = inet_csk_ca(sk);
 	u32 window;
 
-	if (ca->asked) {
+	if (s->asked) {
 		*source = TCP_CIRCUIT_SOURCE_SOCKET;
-		window = ca->asked;
+		window = s->asked;
 	} else {
-		window = circuit_window_given(sk, ca->route, source);
+		window = circuit_window_given(sk, s->route, source);
 	}
 	return max(min(window, tcp_sk(sk)->snd_cwnd_clamp), 1U);
 }
@@ -141,66 +294,678 @@ static u32 circuit_window(const struct sock *sk, u32 *source)
 /* The most that an unprivileged user may ask for on @sk, segments. */
 static u32 circuit_window_max(const struct sock *sk)
 {
-	const struct circuit *ca = inet_csk_ca(sk);
+	const struct stream *s = inet_csk_ca(sk);
 	u32 source;
 
-	return max3(circuit_window_given(sk, ca->route, &source),
+	return max3(circuit_window_given(sk, s->route, &source),
 		    READ_ONCE(circuit_pernet(sk)->fcwnd_max),
 		    (u32)TCP_INIT_CWND);
 }
 
+/* What the breaker leaves of a window, segments. */
+static u32 circuit_cut(u32 window)
+{
+	return clamp(window / CIRCUIT_CUT, 1U, (u32)TCP_INIT_CWND);
+}
+
+/* The circuits of all namespaces */
+
+static u32 circuit_hash(const struct net *net, const struct in6_addr *peer,
+			u32 id)
+{
+	return jhash2((const u32 *)peer, sizeof(*peer) / sizeof(u32),
+		      net_hash_mix(net) ^ id);
+}
+
+static struct circuit *circuit_find(struct net *net,
+				    const struct in6_addr *peer, u32 id,
+				    u32 hash)
+{
+	struct circuit *c;
+
+	hash_for_each_possible(circuits, c, node, hash)
+		if (c->net == net && c->id == id &&
+		    ipv6_addr_equal(&c->peer, peer))
+			return c;
+	return NULL;
+}
+
+static void circuit_rearm_work(struct work_struct *work);
+
+static struct circuit *circuit_new(struct net *net,
+				   const struct in6_addr *peer, u32 id)
+{
+	struct circuit *c = kzalloc(sizeof(*c), GFP_ATOMIC);
+
+	if (!c)
+		return NULL;
+	c->net = net;
+	c->peer = *peer;
+	c->id = id;
+	c->slot_start = tcp_jiffies32;
+	refcount_set(&c->refs, 1);
+	INIT_DELAYED_WORK(&c->rearm, circuit_rearm_work);
+	return c;
+}
+
+/* A reference to the circuit, which is made if need be; NULL: no memory. */
+static struct circuit *circuit_get(struct net *net,
+				   const struct in6_addr *peer, u32 id)
+{
+	u32 hash = circuit_hash(net, peer, id);
+	struct circuit *c;
+
+	spin_lock_bh(&circuits_lock);
+	c = circuit_find(net, peer, id, hash);
+	if (c) {
+		refcount_inc(&c->refs);
+	} else {
+		c = circuit_new(net, peer, id);
+		if (c)
+			hash_add(circuits, &c->node, hash);
+	}
+	spin_unlock_bh(&circuits_lock);
+	return c;
+}
+
+static void circuit_put(struct circuit *c)
+{
+	bool last;
+
+	spin_lock_bh(&circuits_lock);
+	last = refcount_dec_and_test(&c->refs);
+	if (last)
+		hash_del(&c->node);
+	spin_unlock_bh(&circuits_lock);
+	if (last)
+		kfree(c);
+}
+
+/* The breaker */
+
+static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
+			 u32 ms)
+{
+	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
+	u32 quiet = READ_ONCE(cn->breaker_quiet);
+
+	if (cmpxchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED,
+		    TCP_CIRCUIT_BREAKER_TRIPPED))
+		return;
+	refcount_inc(&c->refs);
+	WRITE_ONCE(c->loss, loss);
+	WRITE_ONCE(c->trips, c->trips + 1);
+	WRITE_ONCE(c->quiet_until, jiffies + quiet * HZ);
+	if (quiet)
+		schedule_delayed_work(&c->rearm, quiet * HZ);
+	atomic_long_inc(&cn->trips);
+	trace_tcp_circuit_breaker(&c->peer, c->id, true, loss);
+	pr_warn("circuit to %pI6c: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %% (threshold %u.%u %%, %u times in a row); window cut from %u to %u segments\n",
+		&c->peer, lost, segments, ms, loss / 10, loss % 10,
+		READ_ONCE(cn->breaker) / 10, READ_ONCE(cn->breaker) % 10,
+		CIRCUIT_SLOTS, READ_ONCE(c->window),
+		circuit_cut(READ_ONCE(c->window)));
+}
+
+/* Whoever closes it gives up the reference that it held.  False: was closed. */
+static bool circuit_close_breaker(struct circuit *c, const char *why)
+{
+	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
+
+	if (xchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED) !=
+	    TCP_CIRCUIT_BREAKER_TRIPPED)
+		return false;
+	WRITE_ONCE(c->lossy, 0);
+	atomic_long_inc(&cn->resets);
+	trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
+	pr_info("circuit to %pI6c: breaker closed %s\n", &c->peer, why);
+	circuit_put(c);
+	return true;
+}
+
+static void circuit_rearm_work(struct work_struct *work)
+{
+	struct circuit *c = container_of(to_delayed_work(work), struct circuit,
+					 rearm);
+	long left = READ_ONCE(c->quiet_until) - jiffies;
+
+	if (left > 0)
+		schedule_delayed_work(&c->rearm, left);
+	else
+		circuit_close_breaker(c, "after its quiet time");
+}
+
+/* A slot has ended with these counts, by the one stream that saw it end. */
+static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms,
+			  u32 slot_ms)
+{
+	u32 lost = atomic_xchg(&c->slot_lost, 0);
+	u32 segments = lost + atomic_xchg(&c->slot_delivered, 0);
+	u32 loss = div_u64(1000ULL * lost, max(segments, 1U));
+	u32 threshold = READ_ONCE(cn->breaker);
+
+	if (!threshold || loss <= threshold) {
+		WRITE_ONCE(c->lossy, 0);
+		return;
+	}
+	/* After a pause, what was before it is not "in a row". */
+	WRITE_ONCE(c->lossy, ms > 4 * slot_ms + 1000 ? 1 : c->lossy + 1);
+	if (READ_ONCE(c->tripped))
+		WRITE_ONCE(c->quiet_until,
+			   jiffies + READ_ONCE(cn->breaker_quiet) * HZ);
+	else if (c->lossy >= CIRCUIT_SLOTS)
+		circuit_trip(c, loss, lost, segments, ms);
+}
+
+static void circuit_look(struct circuit *c, struct circuit_net *cn, u32 rtt_us)
+{
+	u32 start = READ_ONCE(c->slot_start), now = tcp_jiffies32;
+	u32 ms = jiffies_to_msecs(now - start);
+	u32 slot_ms = max(READ_ONCE(cn->breaker_ms) / CIRCUIT_SLOTS,
+			  CIRCUIT_SLOT_RTTS * (rtt_us / 1000));
+
+	if (ms < slot_ms || atomic_read(&c->slot_lost) +
+	    atomic_read(&c->slot_delivered) < CIRCUIT_SLOT_SEGMENTS)
+		return;
+	if (cmpxchg(&c->slot_start, start, now) == start)
+		circuit_judge(c, cn, ms, slot_ms);
+}
+
+/* What a stream has seen since its last report. */
+static void stream_report(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct circuit *c = s->circuit;
+	u32 delivered = tp->delivered - s->delivered;
+	s32 lost = tp->total_retrans - tp->dsack_dups - s->lost;
+
+	s->reported = tcp_jiffies32;
+	s->delivered += delivered;
+	/* Less than nothing: set against what is lost next. */
+	lost = max(lost, 0);
+	s->lost += lost;
+
+	atomic_add(lost, &c->slot_lost);
+	atomic_add(delivered, &c->slot_delivered);
+	atomic64_add(lost, &c->lost);
+	atomic64_add(delivered, &c->delivered);
+	circuit_look(c, circuit_pernet(sk), tp->srtt_us >> 3);
+}
+
+/* Streams and their parts of the window */
+
+static void stream_give(struct stream *s, u32 n)
+{
+	struct circuit *c = s->circuit;
+
+	atomic_sub(n, &c->held);
+	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
+		atomic_sub(n, &c->modest);
+	s->part -= n;
+	s->repace = 1;
+}
+
+/* Up to @n segments more, of what the circuit's @window has left. */
+static void stream_take(struct stream *s, u32 window, u32 n)
+{
+	struct circuit *c = s->circuit;
+	int take, held = atomic_read(&c->held);
+
+	do {
+		take = min_t(int, n, (int)window - held);
+		if (take <= 0)
+			return;
+	} while (!atomic_try_cmpxchg(&c->held, &held, held + take));
+
+	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
+		atomic_add(take, &c->modest);
+	s->part += take;
+	s->repace = 1;
+}
+
+static void stream_set_state(struct sock *sk, u8 state)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct circuit *c = s->circuit;
+
+	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
+		atomic_sub(s->part, &c->modest);
+	if (s->state == TCP_CIRCUIT_STREAM_HUNGRY)
+		atomic_dec(&c->hungry);
+	s->state = state;
+	s->repace = 1;
+	if (state == TCP_CIRCUIT_STREAM_MODEST)
+		atomic_add(s->part, &c->modest);
+	if (state == TCP_CIRCUIT_STREAM_HUNGRY)
+		atomic_inc(&c->hungry);
+	trace_tcp_circuit_stream(sk, state, s->part);
+}
+
+static void stream_rest(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
+		return;
+	stream_give(s, s->part);
+	s->proved = 0;
+	stream_set_state(sk, TCP_CIRCUIT_STREAM_IDLE);
+}
+
+/* The share of each of @hungry streams, segments, at least 1. */
+static u32 circuit_share(u32 window, int modest, int hungry)
+{
+	int rest = (int)window - modest;
+
+	if (rest <= 0)
+		return 1;
+	return hungry > 1 ? DIV_ROUND_UP((u32)rest, (u32)hungry) : rest;
+}
+
+/*
+ * False: it needs more than a modest stream may hold.  One that proved to be
+ * modest by what it had in flight has to fill its part first, however much
+ * waits behind a pace of its own or a small receive window.
+ */
+static bool stream_stays_modest(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct circuit *c = s->circuit;
+	u32 bytes = min(tp->write_seq - tp->snd_una, max(tp->snd_wnd, 1U));
+	u32 need, most;
+
+	if (s->part > STREAM_SMALL &&
+	    s->part > circuit_share(window, atomic_read(&c->modest) - s->part,
+				    atomic_read(&c->hungry) + 1))
+		return false;
+	if (bytes <= (u64)s->part * tp->mss_cache)
+		return s->part > 0;
+	if (s->proved && tcp_packets_in_flight(tp) < s->part)
+		return true;
+
+	need = DIV_ROUND_UP(bytes, tp->mss_cache);
+	most = s->proved ? 2 * s->part : STREAM_SMALL;
+	if (need > most)
+		return false;
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
+		stream_set_state(sk, TCP_CIRCUIT_STREAM_MODEST);
+	stream_take(s, window, need - s->part);
+	return s->part >= need;
+}
+
+/* A hungry one that used less than half of its part for a round trip is not. */
+static void stream_end_round(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct circuit *c = s->circuit;
+	u32 used = max(2 * s->peak, (u32)STREAM_SMALL);
+
+	if (used >= s->part || atomic_read(&c->held) == s->part)
+		return;
+	stream_give(s, s->part - used);
+	stream_set_state(sk, TCP_CIRCUIT_STREAM_MODEST);
+	s->proved = 1;
+}
+
+static void stream_count_round(struct sock *sk, u32 in_flight)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	s->peak = max(s->peak, in_flight);
+	if (before(tp->snd_una, s->round_end))
+		return;
+	if (s->round_end)
+		stream_end_round(sk);
+	s->peak = in_flight;
+	s->round_end = tp->snd_nxt;
+}
+
+static void stream_take_share(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct circuit *c = s->circuit;
+	u32 in_flight = tcp_packets_in_flight(tcp_sk(sk));
+	u32 share = circuit_share(window, atomic_read(&c->modest),
+				  atomic_read(&c->hungry));
+	u32 keep = share;
+
+	/* What is in flight stays reserved, unless the breaker cuts. */
+	if (!READ_ONCE(c->tripped))
+		keep = max(share, in_flight);
+	if (s->part > keep)
+		stream_give(s, s->part - keep);
+	else if (s->part < share)
+		stream_take(s, window, share - s->part);
+	stream_count_round(sk, in_flight);
+}
+
+/* The part of @sk in its circuit's @window, segments. */
+static u32 stream_part(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct circuit *c = s->circuit;
+
+	if (tp->write_seq == tp->snd_una) {
+		stream_rest(sk);
+		/* what it may look forward to */
+		return DIV_ROUND_UP(window, (u32)atomic_read(&c->sockets));
+	}
+	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
+		if (stream_stays_modest(sk, window))
+			return s->part;
+		stream_set_state(sk, TCP_CIRCUIT_STREAM_HUNGRY);
+		s->proved = 0;
+		s->round_end = 0;
+		s->peak = 0;
+	}
+	stream_take_share(sk, window);
+	return max(s->part, 1U);
+}
+
+/* Does @sk draw on its circuit's window? */
+static bool stream_shares(const struct sock *sk, u32 source)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return source != TCP_CIRCUIT_SOURCE_NONE && (!s->asked || s->id) &&
+	       READ_ONCE(circuit_pernet(sk)->share);
+}
+
+static void stream_peer(const struct sock *sk, struct in6_addr *peer)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		*peer = sk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(sk->sk_daddr, peer);
+}
+
+static void stream_join(struct sock *sk)
+{
+	struct circuit_net *cn = circuit_pernet(sk);
+	struct stream *s = inet_csk_ca(sk);
+	struct in6_addr peer = {};
+
+	if (!s->id && READ_ONCE(cn->share) != SHARE_NETNS)
+		stream_peer(sk, &peer);
+	s->circuit = circuit_get(sock_net(sk), &peer, s->id);
+	if (s->circuit)
+		atomic_inc(&s->circuit->sockets);
+	else
+		atomic_long_inc(&cn->no_memory);
+}
+
+static void stream_leave(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct circuit *c = s->circuit;
+
+	if (!c)
+		return;
+	stream_report(sk);
+	stream_rest(sk);
+	atomic_dec(&c->sockets);
+	s->circuit = NULL;
+	circuit_put(c);
+}
+
+/* Pace */
+
+/* Bytes of a full segment as a qdisc counts them. */
+static u32 stream_wire(struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->mss_cache + tp->tcp_header_len +
+	       icsk->icsk_af_ops->net_header_len + icsk->icsk_ext_hdr_len +
+	       (dst ? dst->dev->hard_header_len : ETH_HLEN);
+}
+
+/* The rate that holds on @sk or its circuit, bytes/s, 0 = unpaced. */
+static u64 stream_rate(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u64 rate = s->asked_rate;
+
+	if (!rate)
+		return READ_ONCE(circuit_pernet(sk)->rate);
+	return rate == TCP_CIRCUIT_RATE_UNPACED ? 0 : rate;
+}
+
+/*
+ * Of a rate that the streams of a circuit share, this one's.  Who has little of
+ * the window yet is not kept waiting for it: one segment at a ten-thousandth of
+ * the rate would hold up the next for longer than a round trip.  rate <= 2^37,
+ * part and window <= 2^26: the product fits.
+ */
+static u64 stream_rate_share(const struct sock *sk, u64 rate, u32 window)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u64 equal = div_u64(rate, atomic_read(&s->circuit->hungry) + 1);
+
+	return max(div_u64(rate * min(s->part, window), window), equal);
+}
+
+/*
+ * A burst lasts 15 us: one frame at 1 Gbit/s, 13 (19 KB) at 10, 64 KB from 34
+ * on.  Set by the number of segments in a GSO packet, and not by
+ * sk_pacing_shift, which would also take from the device's queue what TSQ
+ * lets stand there, and starve NICs that report completions by the hundred us;
+ * and which short round trips overrule (tcp_tso_rtt_log).
+ */
+static void stream_set_pace(struct sock *sk, u64 rate)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 mss = tcp_sk(sk)->mss_cache, wire = stream_wire(sk);
+	u64 burst = div_u64(rate >> STREAM_BURST_SHIFT, wire);
+
+	s->mss = mss;
+	s->burst = clamp_t(u64, burst, 1, GSO_MAX_SEGS);
+	s->pace = clamp_t(u64, div_u64(rate * mss, wire), 1, ~0UL - 1);
+	if (cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
+		    SK_PACING_NEEDED) == SK_PACING_NONE)
+		s->paced = 1;
+}
+
+static void stream_unpace(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->burst && dst && sk_can_gso(sk))
+		sk->sk_gso_max_segs = max_t(u32, 1,
+					    READ_ONCE(dst->dev->gso_max_segs));
+	if (s->paced && sk->sk_max_pacing_rate == ~0UL)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
+			SK_PACING_NONE);
+	s->paced = 0;
+	s->burst = 0;
+	s->pace = ~0UL;
+}
+
+/* @window: that of the circuit if @shares, else of the socket alone. */
+static void stream_repace(struct sock *sk, u64 rate, u32 window, bool shares)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	s->rate = rate;
+	s->repace = 0;
+	if (!rate)
+		stream_unpace(sk);
+	else if (shares && !s->asked_rate)
+		stream_set_pace(sk, stream_rate_share(sk, rate, window));
+	else
+		stream_set_pace(sk, rate);
+}
+
+/*
+ * SO_MAX_PACING_RATE lowers sk_pacing_rate at once, but only the algorithm
+ * raises it again; a new route gives the GSO packet its full size back.
+ */
+static void stream_hold_pace(struct sock *sk, u32 window, bool shares)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u64 rate = stream_rate(sk);
+	unsigned long pace;
+
+	if (unlikely(rate != s->rate) ||
+	    (rate && (s->repace || s->mss != (u16)tcp_sk(sk)->mss_cache)))
+		stream_repace(sk, rate, window, shares);
+
+	pace = min(s->pace, READ_ONCE(sk->sk_max_pacing_rate));
+	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != pace))
+		WRITE_ONCE(sk->sk_pacing_rate, pace);
+	if (s->burst && sk->sk_gso_max_segs > s->burst)
+		sk->sk_gso_max_segs = s->burst;
+}
+
+/*
+ * The core gives a connection's first ten segments no pace
+ * (tcp_update_skb_after_send()): a burst that a small buffer loses, or that
+ * stands in it ever after, since the rate leaves no room to drain it.  So they are
+ * given their times here: one segment of window at a time, and the core's own
+ * pacing timer for the next.  Asked before each transmission.
+ */
+static u32 circuit_first_ten(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 in_flight = tcp_packets_in_flight(tp);
+	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
+
+	if (tp->tcp_clock_cache >= s->depart) {
+		s->depart = tp->tcp_clock_cache +
+			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
+		window = min(window, in_flight + 1);
+	} else {
+		window = min(window, max(in_flight, 1U));
+	}
+	if (!hrtimer_is_queued(&tp->pacing_timer)) {
+		hrtimer_start(&tp->pacing_timer, ns_to_ktime(s->depart),
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+		sock_hold(sk);
+	}
+	return window;
+}
+
 /* The congestion control */
 
-static void circuit_hold(struct sock *sk)
+static void circuit_set_window(struct sock *sk, u32 window)
 {
-	struct circuit *ca = inet_csk_ca(sk);
+	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 source, window = circuit_window(sk, &source);
 
+	window = min(window, TCP_CIRCUIT_FCWND_LIMIT);
 	if (likely(tcp_snd_cwnd(tp) == window))
 		return;
-	if (tcp_snd_cwnd(tp) != ca->held)
-		ca->restored++;
-	ca->held = window;
+	if (tcp_snd_cwnd(tp) != s->held) {
+		s->restored++;
+		atomic_long_inc(&circuit_pernet(sk)->restored);
+	}
+	s->held = window;
 	tcp_snd_cwnd_set(tp, window);
 }
 
-/*
- * No pace but the application's own: SO_MAX_PACING_RATE lowers the rate at once,
- * but only the algorithm raises it again.
- */
-static void circuit_unpace(struct sock *sk)
+/* Window and pace as they have to be now; the window is also returned. */
+static u32 circuit_hold(struct sock *sk)
 {
-	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+	struct stream *s = inet_csk_ca(sk);
+	struct circuit *c = s->circuit;
+	u32 source, part, window = circuit_window(sk, &source);
+	bool shares;
 
-	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != rate))
-		WRITE_ONCE(sk->sk_pacing_rate, rate);
+	if (unlikely(!c))
+		window = min_t(u32, window, TCP_INIT_CWND);
+	else if (unlikely(READ_ONCE(c->window) != window))
+		WRITE_ONCE(c->window, window);
+	s->cut = c && unlikely(READ_ONCE(c->tripped));
+	if (s->cut)
+		window = circuit_cut(window);
+
+	shares = c && stream_shares(sk, source);
+	part = window;
+	if (shares)
+		part = stream_part(sk, window);
+	else if (c)
+		stream_rest(sk);
+	circuit_set_window(sk, part);
+	stream_hold_pace(sk, window, shares);
+	return part;
 }
 
 /*
- * The area may hold a window asked for before connect(), or be inherited from
+ * Asked before each transmission, of new data or old.  Unpaced, the answer is
+ * the core's own; paced, a GSO packet may be as short as one segment.
+ */
+static u32 circuit_min_tso_segs(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 window;
+
+	if (s->mark == STREAM_MARK && s->live) {
+		window = circuit_hold(sk);
+		if (s->burst && tcp_sk(sk)->data_segs_out < STREAM_UNPACED &&
+		    tcp_send_head(sk))
+			circuit_set_window(sk, circuit_first_ten(sk, window));
+		if (s->burst)
+			return 1;
+	}
+	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+}
+
+/*
+ * The area may hold what was asked for before connect(), or be inherited from
  * a listener; it is zero otherwise (tcp_reinit_congestion_control(),
  * tcp_disconnect()), except when a route puts us in another algorithm's place.
  */
 static void circuit_adopt(struct sock *sk)
 {
-	struct circuit *ca = inet_csk_ca(sk);
-	u32 asked = ca->mark == CIRCUIT_MARK ? ca->asked : 0;
+	struct stream *s = inet_csk_ca(sk);
+	bool ours = s->mark == STREAM_MARK;
+	u64 asked_rate = ours ? s->asked_rate : 0;
+	u32 asked = ours ? s->asked : 0;
+	u32 id = ours ? s->id : 0;
 
-	memset(ca, 0, sizeof(*ca));
-	ca->mark = CIRCUIT_MARK;
-	ca->asked = asked;
+	memset(s, 0, sizeof(*s));
+	s->mark = STREAM_MARK;
+	s->asked = asked;
+	s->asked_rate = asked_rate;
+	s->id = id;
+	s->pace = ~0UL;
+}
+
+/*
+ * Room for a window in flight, one behind a hole under repair, and more behind
+ * holes whose repair was lost, too: 16 windows hold 5 % loss (ctcp-setup --loss
+ * has the rule and sets tcp_rmem).  Sockets of one circuit divide them, down to
+ * two windows each; half of a buffer is the kernel's own overhead.
+ */
+static u64 circuit_room(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u32 source, window = circuit_window(sk, &source), sockets = 1;
+
+	if (s->circuit)
+		sockets = atomic_read(&s->circuit->sockets);
+	return (u64)window * max(4U, 16U / max(sockets, 1U)) *
+	       tcp_sk(sk)->advmss;
 }
 
 /*
  * Open the receive window at once.  TCP would begin at 64 KB and double it for
  * each round trip: seven of them to 8 MB, in which a circuit stands idle.
  *
- * Room for two windows of payload, as a circuit has the same rate both ways:
- * one in flight and one behind a hole under repair; and as much again for the
- * kernel's own overhead.  A limit, not an allocation: tcp_rmem, SO_RCVBUF,
- * tcp_moderate_rcvbuf and memory pressure have the last word.  On a new
- * connection tcp_init_buffer_space() runs next and takes the window's clamp from
+ * A limit, not an allocation: tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and
+ * memory pressure have the last word.  On a new connection
+ * tcp_init_buffer_space() runs next and takes the window's clamp from
  * the buffer; on one that changes its algorithm (servers do, after accept()) it
  * has run, and the clamp is raised here, unless it is below what the old buffer
  * gave (less the segment that is kept back): then somebody asked for it
@@ -209,7 +974,6 @@ static void circuit_adopt(struct sock *sk)
 static void circuit_open_receiver(struct sock *sk)
 {
 	bool late = inet_csk(sk)->icsk_ca_initialized;
-	struct circuit *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 clamp = tp->window_clamp + tp->advmss;
 	bool clamped = late && clamp < (u32)tcp_full_space(sk);
@@ -219,7 +983,7 @@ static void circuit_open_receiver(struct sock *sk)
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
 	    tcp_under_memory_pressure(sk))
 		return;
-	rcvbuf = min_t(u64, 4ULL * ca->held * tp->advmss,
+	rcvbuf = min_t(u64, circuit_room(sk),
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
 	if (rcvbuf <= sk->sk_rcvbuf)
 		return;
@@ -233,20 +997,37 @@ static void circuit_open_receiver(struct sock *sk)
 static void circuit_init(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
-	struct circuit *ca = inet_csk_ca(sk);
+	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	circuit_adopt(sk);
 	if (dst)
-		ca->route = dst_metric(dst, RTAX_INITCWND);
+		s->route = dst_metric(dst, RTAX_INITCWND);
 
-	/* What an earlier algorithm left: its threshold, its pacing rate. */
+	/* The threshold that an earlier algorithm left */
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	circuit_unpace(sk);
 
-	ca->held = tcp_snd_cwnd(tp);
+	s->held = tcp_snd_cwnd(tp);
+	s->lost = tp->total_retrans - tp->dsack_dups;
+	s->delivered = tp->delivered;
+	s->reported = tcp_jiffies32;
+	stream_join(sk);
+	s->live = 1;
+	atomic_long_inc(&circuit_pernet(sk)->opened);
 	circuit_hold(sk);
 	circuit_open_receiver(sk);
+}
+
+/* Also called for sockets that init() never saw. */
+static void circuit_release(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->mark != STREAM_MARK || !s->live)
+		return;
+	s->live = 0;
+	stream_leave(sk);
+	stream_unpace(sk);
 }
 
 #ifdef HAVE_CONG_CONTROL_ACK_FLAG
@@ -256,8 +1037,12 @@ static void circuit_cong_control(struct sock *sk, u32 ack, int flag,
 static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 #endif
 {
+	struct stream *s = inet_csk_ca(sk);
+
 	circuit_hold(sk);
-	circuit_unpace(sk);
+	if (unlikely(tcp_jiffies32 - s->reported >= STREAM_REPORT) &&
+	    s->circuit)
+		stream_report(sk);
 }
 
 /*
@@ -266,30 +1051,20 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
  */
 static void circuit_set_state(struct sock *sk, u8 new_state)
 {
-	struct circuit *ca = inet_csk_ca(sk);
+	struct stream *s = inet_csk_ca(sk);
 
-	if (ca->mark != CIRCUIT_MARK)
+	if (s->mark != STREAM_MARK || !s->live)
 		return;
-	if (new_state == TCP_CA_Recovery)
-		ca->recoveries++;
+	if (new_state == TCP_CA_Recovery) {
+		s->recoveries++;
+		atomic_long_inc(&circuit_pernet(sk)->recoveries);
+	}
 	if (new_state == TCP_CA_Loss) {
-		ca->losses++;
+		s->losses++;
+		atomic_long_inc(&circuit_pernet(sk)->losses);
 		circuit_hold(sk);
 	}
 }
-
-#ifdef HAVE_CWND_EVENT_TX_START
-static void circuit_tx_start(struct sock *sk)
-{
-	circuit_hold(sk);
-}
-#else
-static void circuit_cwnd_event(struct sock *sk, enum tcp_ca_event event)
-{
-	if (event == CA_EVENT_TX_START)
-		circuit_hold(sk);
-}
-#endif
 
 static u32 circuit_ssthresh(struct sock *sk)
 {
@@ -298,9 +1073,9 @@ static u32 circuit_ssthresh(struct sock *sk)
 
 static u32 circuit_undo_cwnd(struct sock *sk)
 {
-	u32 source;
+	const struct stream *s = inet_csk_ca(sk);
 
-	return circuit_window(sk, &source);
+	return s->held;
 }
 
 /* What the core takes a segment to cost in the send buffer, bytes. */
@@ -314,45 +1089,87 @@ static u64 circuit_segment_cost(const struct tcp_sock *tp)
 }
 
 /*
+ * Two windows, and what waits behind a hole beside them: while a segment is sent
+ * again and lost again, those that arrived stay in the buffer.
  * tcp_sndbuf_expand() multiplies what is returned here by window and cost, in
- * an int.  From 246,724 segments of 1448 bytes on (cost 4352 with wireless
- * drivers, else 2304) twice that is negative, and the buffer would stay at
- * its 87 KB: ask for one window then, and where even that passes an int, take
- * what tcp_wmem allows without the core's help.  The callers have looked at
- * SOCK_SNDBUF_LOCK.
+ * an int; from 246,724 segments of 1448 bytes on (cost 4352 with wireless
+ * drivers, else 2304) two windows no longer fit, and the buffer would stay at
+ * its 87 KB: take what tcp_wmem allows without the core's help then.  The callers
+ * have looked at SOCK_SNDBUF_LOCK.
  */
 static u32 circuit_sndbuf_expand(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 window = circuit_segment_cost(tp) * tcp_snd_cwnd(tp);
+	u32 window = max_t(u32, tcp_snd_cwnd(tp), TCP_INIT_CWND);
+	u32 windows = 2 + (tp->snd_nxt - tp->snd_una) / tp->mss_cache / window;
 
-	if (2 * window <= INT_MAX)
-		return 2;
-	if (window <= INT_MAX)
-		return 1;
+	if (windows * circuit_segment_cost(tp) *
+	    max(window, tp->reordering + 1) <= INT_MAX)
+		return windows;
 	WRITE_ONCE(sk->sk_sndbuf,
 		   max(sk->sk_sndbuf,
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2])));
 	return 0;
 }
 
+/*
+ * ss has no words for circuit, but it has BBR's, and shows them beside cwnd:
+ *
+ *	bw		what the pace gives, or else what the window carries
+ *	mrtt		the smallest round trip seen
+ *	pacing_gain	this stream's part of the circuit's window
+ *	cwnd_gain	1, or what the breaker has left: 0.1 and less
+ *
+ * No lock is held here, and the area may be another algorithm's by now: no
+ * pointer in it may be followed.
+ */
+static size_t circuit_get_info(struct sock *sk, u32 ext, int *attr,
+			       union tcp_cc_info *info)
+{
+	const u32 wanted = 1 << (INET_DIAG_BBRINFO - 1) |
+			   1 << (INET_DIAG_VEGASINFO - 1);
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 source, window = circuit_window(sk, &source);
+	u32 held = READ_ONCE(s->held), rtt = tcp_min_rtt(tp);
+	u64 bw = READ_ONCE(s->pace);
+
+	if (!(ext & wanted) || READ_ONCE(s->mark) != STREAM_MARK)
+		return 0;
+	if (bw == ~0UL)
+		bw = div_u64((u64)held * tp->mss_cache * USEC_PER_SEC,
+			     max(rtt, 1U));
+	memset(&info->bbr, 0, sizeof(info->bbr));
+	info->bbr.bbr_bw_lo = (u32)bw;
+	info->bbr.bbr_bw_hi = (u32)(bw >> 32);
+	info->bbr.bbr_min_rtt = rtt;
+	info->bbr.bbr_cwnd_gain = 256;
+	if (s->cut) {
+		window = circuit_cut(window);
+		info->bbr.bbr_cwnd_gain = 256 / CIRCUIT_CUT;
+	}
+	info->bbr.bbr_pacing_gain = div_u64(256ULL * min(held, window), window);
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
 static struct tcp_congestion_ops circuit_ops __read_mostly = {
 	.init		= circuit_init,
+	.release	= circuit_release,
 	.cong_control	= circuit_cong_control,
+	.min_tso_segs	= circuit_min_tso_segs,
 	.set_state	= circuit_set_state,
-#ifdef HAVE_CWND_EVENT_TX_START
-	.cwnd_event_tx_start = circuit_tx_start,
-#else
-	.cwnd_event	= circuit_cwnd_event,
-#endif
 	.ssthresh	= circuit_ssthresh,
 	.undo_cwnd	= circuit_undo_cwnd,
 	.sndbuf_expand	= circuit_sndbuf_expand,
+	.get_info	= circuit_get_info,
 	.name		= "circuit",
 	.owner		= THIS_MODULE,
 };
 
 /* The socket options */
+
+#if IS_ENABLED(CONFIG_NETFILTER)
 
 static bool circuit_is_tcp(const struct sock *sk)
 {
@@ -363,7 +1180,7 @@ static bool circuit_is_tcp(const struct sock *sk)
 /* Lock @sk if circuit runs it, and make its private area valid. */
 static int circuit_lock(struct sock *sk)
 {
-	struct circuit *ca = inet_csk_ca(sk);
+	struct stream *s = inet_csk_ca(sk);
 
 	if (!circuit_is_tcp(sk))
 		return -ENOPROTOOPT;
@@ -372,67 +1189,148 @@ static int circuit_lock(struct sock *sk)
 		release_sock(sk);
 		return -ENOPROTOOPT;
 	}
-	if (ca->mark != CIRCUIT_MARK)
+	if (s->mark != STREAM_MARK)
 		circuit_adopt(sk);
 	return 0;
 }
 
+static bool circuit_may_exceed(const struct sock *sk)
+{
+	return ns_capable(sock_net(sk)->user_ns, CAP_NET_ADMIN);
+}
+
+static int circuit_ask_window(struct sock *sk, u64 asked)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (asked > TCP_CIRCUIT_FCWND_LIMIT)
+		return -EINVAL;
+	if (asked > circuit_window_max(sk) && !circuit_may_exceed(sk))
+		return -EPERM;
+	s->asked = asked;
+	return 0;
+}
+
+/* TCP_CIRCUIT_RATE_UNPACED is above every rate there is. */
+static int circuit_ask_rate(struct sock *sk, u64 asked)
+{
+	u64 given = READ_ONCE(circuit_pernet(sk)->rate);
+	struct stream *s = inet_csk_ca(sk);
+
+	if (asked > TCP_CIRCUIT_RATE_LIMIT && asked != TCP_CIRCUIT_RATE_UNPACED)
+		return -EINVAL;
+	if (given && asked > given && !circuit_may_exceed(sk))
+		return -EPERM;
+	s->asked_rate = asked;
+	s->repace = 1;
+	return 0;
+}
+
+static int circuit_ask_id(struct sock *sk, u64 id)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->id == id)
+		return 0;
+	if (s->live)
+		stream_leave(sk);
+	s->id = id;
+	if (s->live)
+		stream_join(sk);
+	return 0;
+}
+
 /*
- * Asking for a window is choosing the algorithm: without icsk_ca_setsockopt a
+ * To ask for anything is to choose the algorithm: without icsk_ca_setsockopt a
  * listener's children would be given the default one, and its area wiped.
  */
-static int circuit_ask(struct sock *sk, u32 asked)
+static int circuit_ask(struct sock *sk, int (*ask)(struct sock *sk, u64 value),
+		       u64 value)
 {
-	struct circuit *ca = inet_csk_ca(sk);
+	const struct stream *s = inet_csk_ca(sk);
+	int err = circuit_lock(sk);
 
-	if (asked > circuit_window_max(sk) &&
-	    !ns_capable(sock_net(sk)->user_ns, CAP_NET_ADMIN))
-		return -EPERM;
+	if (err)
+		return err;
+	err = ask(sk, value);
+	if (!err) {
+		inet_csk(sk)->icsk_ca_setsockopt = 1;
+		if (s->live)
+			circuit_hold(sk);
+	}
+	release_sock(sk);
+	return err;
+}
 
-	ca->asked = asked;
-	inet_csk(sk)->icsk_ca_setsockopt = 1;
-	if (inet_csk(sk)->icsk_ca_initialized)
-		circuit_hold(sk);
-	return 0;
+static int circuit_ask_u32(struct sock *sk,
+			   int (*ask)(struct sock *sk, u64 value),
+			   sockptr_t arg, unsigned int len)
+{
+	u32 value;
+
+	if (len != sizeof(value))
+		return -EINVAL;
+	if (copy_from_sockptr(&value, arg, sizeof(value)))
+		return -EFAULT;
+	return circuit_ask(sk, ask, value);
 }
 
 static int circuit_setsockopt(struct sock *sk, int optname, sockptr_t arg,
 			      unsigned int len)
 {
-	u32 asked;
-	int err;
+	u64 rate;
 
-	if (optname != TCP_CIRCUIT_FCWND)
-		return -ENOPROTOOPT;
 	if (!circuit_is_tcp(sk))
 		return -ENOPROTOOPT;
-	if (len != sizeof(asked))
-		return -EINVAL;
-	if (copy_from_sockptr(&asked, arg, sizeof(asked)))
-		return -EFAULT;
-	if (asked > TCP_CIRCUIT_FCWND_LIMIT)
-		return -EINVAL;
-
-	err = circuit_lock(sk);
-	if (err)
-		return err;
-	err = circuit_ask(sk, asked);
-	release_sock(sk);
-	return err;
+	switch (optname) {
+	case TCP_CIRCUIT_FCWND:
+		return circuit_ask_u32(sk, circuit_ask_window, arg, len);
+	case TCP_CIRCUIT_ID:
+		return circuit_ask_u32(sk, circuit_ask_id, arg, len);
+	case TCP_CIRCUIT_RATE:
+		if (len != sizeof(rate))
+			return -EINVAL;
+		if (copy_from_sockptr(&rate, arg, sizeof(rate)))
+			return -EFAULT;
+		return circuit_ask(sk, circuit_ask_rate, rate);
+	default:
+		return -ENOPROTOOPT;
+	}
 }
 
-static void circuit_fill_info(const struct sock *sk,
-			      struct tcp_circuit_info *info)
+static void circuit_fill_shared(const struct circuit *c,
+				struct tcp_circuit_info *info)
 {
-	const struct circuit *ca = inet_csk_ca(sk);
+	info->tci_sockets = atomic_read(&c->sockets);
+	info->tci_hungry = atomic_read(&c->hungry);
+	info->tci_held = atomic_read(&c->held);
+	info->tci_breaker = READ_ONCE(c->tripped);
+	info->tci_trips = READ_ONCE(c->trips);
+	info->tci_loss = READ_ONCE(c->loss);
+	info->tci_delivered = atomic64_read(&c->delivered);
+	info->tci_lost = atomic64_read(&c->lost);
+}
+
+static void circuit_fill_info(struct sock *sk, struct tcp_circuit_info *info)
+{
+	const struct stream *s = inet_csk_ca(sk);
 
 	info->tci_fcwnd = circuit_window(sk, &info->tci_source);
-	info->tci_asked = ca->asked;
+	info->tci_asked = s->asked;
 	info->tci_fcwnd_max = circuit_window_max(sk);
 	info->tci_snd_cwnd = tcp_snd_cwnd(tcp_sk(sk));
-	info->tci_restored = ca->restored;
-	info->tci_losses = ca->losses;
-	info->tci_recoveries = ca->recoveries;
+	info->tci_restored = s->restored;
+	info->tci_losses = s->losses;
+	info->tci_recoveries = s->recoveries;
+	info->tci_rate = stream_rate(sk);
+	info->tci_id = s->id;
+	info->tci_state = s->state;
+	info->tci_part = s->part;
+	info->tci_burst = s->burst;
+	if (s->circuit) {
+		stream_report(sk);
+		circuit_fill_shared(s->circuit, info);
+	}
 }
 
 static int circuit_getsockopt(struct sock *sk, int optname, void __user *user,
@@ -448,6 +1346,14 @@ static int circuit_getsockopt(struct sock *sk, int optname, void __user *user,
 		from = &info.tci_fcwnd;
 		size = sizeof(info.tci_fcwnd);
 		break;
+	case TCP_CIRCUIT_RATE:
+		from = &info.tci_rate;
+		size = sizeof(info.tci_rate);
+		break;
+	case TCP_CIRCUIT_ID:
+		from = &info.tci_id;
+		size = sizeof(info.tci_id);
+		break;
 	case TCP_CIRCUIT_INFO:
 		break;
 	default:
@@ -455,7 +1361,7 @@ static int circuit_getsockopt(struct sock *sk, int optname, void __user *user,
 	}
 	if (!circuit_is_tcp(sk))
 		return -ENOPROTOOPT;
-	if (*len < (optname == TCP_CIRCUIT_FCWND ? size : 1))
+	if (*len < (optname == TCP_CIRCUIT_INFO ? 1 : size))
 		return -EINVAL;
 
 	err = circuit_lock(sk);
@@ -471,49 +1377,264 @@ static int circuit_getsockopt(struct sock *sk, int optname, void __user *user,
 static struct nf_sockopt_ops circuit_sockopts = {
 	.pf		= PF_INET,
 	.set_optmin	= TCP_CIRCUIT_FCWND,
-	.set_optmax	= TCP_CIRCUIT_INFO + 1,
+	.set_optmax	= TCP_CIRCUIT_ID + 1,
 	.set		= circuit_setsockopt,
 	.get_optmin	= TCP_CIRCUIT_FCWND,
-	.get_optmax	= TCP_CIRCUIT_INFO + 1,
+	.get_optmax	= TCP_CIRCUIT_ID + 1,
 	.get		= circuit_getsockopt,
 	.owner		= THIS_MODULE,
 };
 
+static int __init circuit_register_sockopts(void)
+{
+	return nf_register_sockopt(&circuit_sockopts);
+}
+
+static void circuit_unregister_sockopts(void)
+{
+	nf_unregister_sockopt(&circuit_sockopts);
+}
+
+#else /* !CONFIG_NETFILTER */
+
+static int __init circuit_register_sockopts(void)
+{
+	pr_info("this kernel has no CONFIG_NETFILTER: no socket options, all else works\n");
+	return 0;
+}
+
+static void circuit_unregister_sockopts(void)
+{
+}
+
+#endif
+
+/* /proc/net/tcp_circuit: one line a circuit; "reset" written to it closes breakers */
+
+static void *circuit_seq_start(struct seq_file *m, loff_t *pos)
+{
+	return *pos <= HASH_SIZE(circuits) ? pos : NULL;
+}
+
+static void *circuit_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return circuit_seq_start(m, pos);
+}
+
+static void circuit_seq_stop(struct seq_file *m, void *v)
+{
+}
+
+static void circuit_seq_print(struct seq_file *m, const struct circuit *c,
+			      u64 rate)
+{
+	char peer[64] = "*";
+
+	if (!ipv6_addr_any(&c->peer) && ipv6_addr_v4mapped(&c->peer))
+		snprintf(peer, sizeof(peer), "%pI4", &c->peer.s6_addr32[3]);
+	else if (!ipv6_addr_any(&c->peer))
+		snprintf(peer, sizeof(peer), "%pI6c", &c->peer);
+	seq_printf(m, "%s %u %u %d %d %d %llu %lld %lld %u %s\n", peer, c->id,
+		   READ_ONCE(c->window), atomic_read(&c->held),
+		   atomic_read(&c->sockets), atomic_read(&c->hungry), rate,
+		   (s64)atomic64_read(&c->delivered),
+		   (s64)atomic64_read(&c->lost), READ_ONCE(c->trips),
+		   READ_ONCE(c->tripped) ? "tripped" : "closed");
+}
+
+/* Position 0 is the head, each other one a bucket of the table. */
+static int circuit_seq_show(struct seq_file *m, void *v)
+{
+	const struct circuit_net *cn = net_generic(seq_file_net(m),
+						   circuit_net_id);
+	loff_t bucket = *(loff_t *)v;
+	struct circuit *c;
+
+	if (!bucket) {
+		seq_puts(m, "peer id window held sockets streams rate delivered lost trips state\n");
+		return 0;
+	}
+	spin_lock_bh(&circuits_lock);
+	hlist_for_each_entry(c, &circuits[bucket - 1], node)
+		if (c->net == seq_file_net(m))
+			circuit_seq_print(m, c, READ_ONCE(cn->rate));
+	spin_unlock_bh(&circuits_lock);
+	return 0;
+}
+
+static const struct seq_operations circuit_seq_ops = {
+	.start	= circuit_seq_start,
+	.next	= circuit_seq_next,
+	.stop	= circuit_seq_stop,
+	.show	= circuit_seq_show,
+};
+
+/* A tripped circuit of @net to @peer (NULL: to anybody), with a reference. */
+static struct circuit *circuit_find_tripped(const struct net *net,
+					    const struct in6_addr *peer)
+{
+	struct circuit *c, *found = NULL;
+	int bucket;
+
+	spin_lock_bh(&circuits_lock);
+	hash_for_each(circuits, bucket, c, node) {
+		if (c->net != net || !READ_ONCE(c->tripped) ||
+		    (peer && !ipv6_addr_equal(&c->peer, peer)))
+			continue;
+		refcount_inc(&c->refs);
+		found = c;
+		break;
+	}
+	spin_unlock_bh(&circuits_lock);
+	return found;
+}
+
+static void circuit_reset(struct net *net, const struct in6_addr *peer,
+			  const char *why)
+{
+	struct circuit *c;
+
+	while ((c = circuit_find_tripped(net, peer))) {
+		cancel_delayed_work_sync(&c->rearm);
+		circuit_close_breaker(c, why);
+		circuit_put(c);
+	}
+}
+
+static bool circuit_parse_peer(const char *text, struct in6_addr *peer)
+{
+	__be32 v4;
+
+	if (in4_pton(text, -1, (u8 *)&v4, -1, NULL)) {
+		ipv6_addr_set_v4mapped(v4, peer);
+		return true;
+	}
+	return in6_pton(text, -1, peer->s6_addr, -1, NULL);
+}
+
+/* "reset": all breakers of the namespace.  "reset ADDRESS": those to it. */
+static int circuit_proc_write(struct file *file, char *buf, size_t size)
+{
+	struct net *net = seq_file_net(file->private_data);
+	char *text = strim(buf), *word = strsep(&text, " \t");
+	struct in6_addr peer;
+
+	if (!ns_capable(net->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	if (strcmp(word, "reset"))
+		return -EINVAL;
+	if (!text) {
+		circuit_reset(net, NULL, "by the administrator");
+		return 0;
+	}
+	if (!circuit_parse_peer(skip_spaces(text), &peer))
+		return -EINVAL;
+	circuit_reset(net, &peer, "by the administrator");
+	return 0;
+}
+
+static int circuit_stat_show(struct seq_file *m, void *v)
+{
+	const struct circuit_net *cn = net_generic(seq_file_single_net(m),
+						   circuit_net_id);
+
+	seq_printf(m, "Opened %ld\n", atomic_long_read(&cn->opened));
+	seq_printf(m, "Restored %ld\n", atomic_long_read(&cn->restored));
+	seq_printf(m, "Timeouts %ld\n", atomic_long_read(&cn->losses));
+	seq_printf(m, "Recoveries %ld\n", atomic_long_read(&cn->recoveries));
+	seq_printf(m, "BreakerTrips %ld\n", atomic_long_read(&cn->trips));
+	seq_printf(m, "BreakerResets %ld\n", atomic_long_read(&cn->resets));
+	seq_printf(m, "NoMemory %ld\n", atomic_long_read(&cn->no_memory));
+	return 0;
+}
+
+static int __net_init circuit_proc_init(struct net *net)
+{
+	if (!IS_ENABLED(CONFIG_PROC_FS))
+		return 0;
+	if (!proc_create_net_data_write("tcp_circuit", 0644, net->proc_net,
+					&circuit_seq_ops, circuit_proc_write,
+					sizeof(struct seq_net_private), NULL))
+		return -ENOMEM;
+	if (!proc_create_net_single("tcp_circuit_stat", 0444, net->proc_net,
+				    circuit_stat_show, NULL)) {
+		remove_proc_entry("tcp_circuit", net->proc_net);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void circuit_proc_exit(struct net *net)
+{
+	if (!IS_ENABLED(CONFIG_PROC_FS))
+		return;
+	remove_proc_entry("tcp_circuit_stat", net->proc_net);
+	remove_proc_entry("tcp_circuit", net->proc_net);
+}
+
 /* The namespace's sysctls */
 
+static u32 circuit_window_limit = TCP_CIRCUIT_WINDOW_LIMIT;
+static u32 circuit_fcwnd_limit = TCP_CIRCUIT_FCWND_LIMIT;
+static u32 circuit_share_limit = SHARE_NETNS;
+static u32 circuit_breaker_limit = 1000;	/* thousandths */
+static u32 circuit_breaker_ms_least = 500;
+static u32 circuit_breaker_ms_limit = 600000;	/* ten minutes */
+static u32 circuit_quiet_limit = 604800;	/* s, a week */
+static unsigned long circuit_rate_least;
+#if BITS_PER_LONG == 64
+static unsigned long circuit_rate_limit = TCP_CIRCUIT_RATE_LIMIT;
+#else
+static unsigned long circuit_rate_limit = ULONG_MAX;	/* 34 Gbit/s */
+#endif
+
+#define CIRCUIT_U32(field, least, most) {				\
+		.procname	= "tcp_circuit_" #field,		\
+		.data		= (void *)offsetof(struct circuit_net, field), \
+		.maxlen		= sizeof(u32),				\
+		.mode		= 0644,					\
+		.proc_handler	= proc_douintvec_minmax,		\
+		.extra1		= least,				\
+		.extra2		= most,					\
+	}
+
+/* .data is where the value lies in struct circuit_net. */
 static const struct ctl_table circuit_sysctls[] = {
+	CIRCUIT_U32(fcwnd, SYSCTL_ZERO, &circuit_window_limit),
+	CIRCUIT_U32(fcwnd_max, SYSCTL_ZERO, &circuit_fcwnd_limit),
+	CIRCUIT_U32(share, SYSCTL_ZERO, &circuit_share_limit),
+	CIRCUIT_U32(breaker, SYSCTL_ZERO, &circuit_breaker_limit),
+	CIRCUIT_U32(breaker_ms, &circuit_breaker_ms_least,
+		    &circuit_breaker_ms_limit),
+	CIRCUIT_U32(breaker_quiet, SYSCTL_ZERO, &circuit_quiet_limit),
 	{
-		.procname	= "tcp_circuit_fcwnd",
-		.maxlen		= sizeof(u32),
+		.procname	= "tcp_circuit_rate",
+		.data		= (void *)offsetof(struct circuit_net, rate),
+		.maxlen		= sizeof(unsigned long),
 		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &circuit_fcwnd_limit,
-	},
-	{
-		.procname	= "tcp_circuit_fcwnd_max",
-		.maxlen		= sizeof(u32),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &circuit_fcwnd_limit,
+		.proc_handler	= proc_doulongvec_minmax,
+		.extra1		= &circuit_rate_least,
+		.extra2		= &circuit_rate_limit,
 	},
 	{ }
 };
 
-static int __net_init circuit_net_init(struct net *net)
+static int __net_init circuit_sysctl_init(struct net *net,
+					  struct circuit_net *cn)
 {
-	struct circuit_net *cn = net_generic(net, circuit_net_id);
+	const size_t n = ARRAY_SIZE(circuit_sysctls) - 1;
+	size_t i;
 
 	cn->table = kmemdup(circuit_sysctls, sizeof(circuit_sysctls),
 			    GFP_KERNEL);
 	if (!cn->table)
 		return -ENOMEM;
-	cn->table[0].data = &cn->fcwnd;
-	cn->table[1].data = &cn->fcwnd_max;
+	for (i = 0; i < n; i++)
+		cn->table[i].data = (char *)cn +
+				    (unsigned long)cn->table[i].data;
 
-	cn->header = circuit_register_sysctl(net, "net/ipv4", cn->table,
-					     ARRAY_SIZE(circuit_sysctls) - 1);
+	cn->header = circuit_register_sysctl(net, "net/ipv4", cn->table, n);
 	if (!cn->header) {
 		kfree(cn->table);
 		return -ENOMEM;
@@ -521,12 +1642,35 @@ static int __net_init circuit_net_init(struct net *net)
 	return 0;
 }
 
+static int __net_init circuit_net_init(struct net *net)
+{
+	struct circuit_net *cn = net_generic(net, circuit_net_id);
+	int err;
+
+	cn->share = SHARE_PEER;
+	cn->breaker = 100;
+	cn->breaker_ms = 2000;
+	cn->breaker_quiet = 300;
+	err = circuit_sysctl_init(net, cn);
+	if (err)
+		return err;
+	err = circuit_proc_init(net);
+	if (err) {
+		unregister_net_sysctl_table(cn->header);
+		kfree(cn->table);
+	}
+	return err;
+}
+
+/* No socket of the namespace is left, but tripped circuits may be. */
 static void __net_exit circuit_net_exit(struct net *net)
 {
 	struct circuit_net *cn = net_generic(net, circuit_net_id);
 
+	circuit_proc_exit(net);
 	unregister_net_sysctl_table(cn->header);
 	kfree(cn->table);
+	circuit_reset(net, NULL, "with its namespace");
 }
 
 static struct pernet_operations circuit_net_ops = {
@@ -543,9 +1687,9 @@ static int circuit_param_set(const char *val, const struct kernel_param *kp)
 	unsigned int fcwnd;
 	int err = kstrtouint(val, 0, &fcwnd);
 
-	if (err || fcwnd > TCP_CIRCUIT_FCWND_LIMIT) {
+	if (err || fcwnd > TCP_CIRCUIT_WINDOW_LIMIT) {
 		pr_err("%s=\"%.32s\" is no window: give 0 to %u segments\n",
-		       kp->name, val, TCP_CIRCUIT_FCWND_LIMIT);
+		       kp->name, val, TCP_CIRCUIT_WINDOW_LIMIT);
 		return err ?: -ERANGE;
 	}
 	WRITE_ONCE(*(u32 *)kp->arg, fcwnd);
@@ -559,18 +1703,18 @@ static const struct kernel_param_ops circuit_param_ops = {
 
 module_param_cb(fcwnd, &circuit_param_ops, &circuit_fcwnd, 0644);
 __MODULE_PARM_TYPE(fcwnd, "uint");
-MODULE_PARM_DESC(fcwnd, "window of sockets with none of their own, segments (0: as initial TCP)");
+MODULE_PARM_DESC(fcwnd, "window of circuits with none of their own, segments (0: as initial TCP)");
 
 static int __init circuit_register(void)
 {
 	int err;
 
-	BUILD_BUG_ON(sizeof(struct circuit) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct stream) > ICSK_CA_PRIV_SIZE);
 
 	err = register_pernet_subsys(&circuit_net_ops);
 	if (err)
 		return err;
-	err = nf_register_sockopt(&circuit_sockopts);
+	err = circuit_register_sockopts();
 	if (err)
 		goto err_pernet;
 	err = tcp_register_congestion_control(&circuit_ops);
@@ -579,7 +1723,7 @@ static int __init circuit_register(void)
 	return 0;
 
 err_sockopt:
-	nf_unregister_sockopt(&circuit_sockopts);
+	circuit_unregister_sockopts();
 err_pernet:
 	unregister_pernet_subsys(&circuit_net_ops);
 	return err;
@@ -588,7 +1732,7 @@ err_pernet:
 static void __exit circuit_unregister(void)
 {
 	tcp_unregister_congestion_control(&circuit_ops);
-	nf_unregister_sockopt(&circuit_sockopts);
+	circuit_unregister_sockopts();
 	unregister_pernet_subsys(&circuit_net_ops);
 }
 
@@ -598,4 +1742,4 @@ module_exit(circuit_unregister);
 MODULE_AUTHOR("the tcp_circuit project");
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Circuit TCP: a fixed congestion window for paths of reserved rate");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * circuit_streams: several streams of one circuit at once
+ *
+ *	circuit_streams [options] ADDRESS PORT
+ *
+ * N connections send as fast as they can for a while, from one process.  Every
+ * few milliseconds the windows of those with data outstanding are added up.
+ * Prints one line of NAME=value:
+ *
+ *	bytes		acknowledged, all streams, in the measured time
+ *	jain		Jain's fairness of these, in ten-thousandths: (sum x)^2 /
+ *			(n sum x^2), 10000 = even (Jain, Chiu, Hawe, 1984)
+ *	sum_max		largest sum of windows seen, segments, and of how many
+ *			streams it was (sum_streams)
+ *	held_max	largest tci_held seen, segments
+ *	settle_ms	from the start of the last stream until all windows but
+ *			one, which has what the division leaves, were alike but
+ *			for a segment; -1: never
+ *	retrans		segments sent again, all streams
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/tcp_circuit.h>
+
+#define STREAMS_MAX	1024
+#define CHUNK		(64 * 1024)
+
+struct options {
+	int		streams;
+	int		first;		/* these start at once ... */
+	int		later_ms;	/* ... the others so much later */
+	int		stop_ms;	/* the later ones stop then, 0 = at the end */
+	int		warm_ms;	/* not measured */
+	int		time_ms;	/* measured */
+	int		sample_ms;
+	uint32_t	id;		/* TCP_CIRCUIT_ID, 0 = none */
+	bool		quiet_last;	/* the last one sends 100 bytes each 5 ms */
+};
+
+struct stream {
+	int		fd;
+	bool		sends;
+	uint64_t	before;		/* bytes acknowledged before measuring */
+	uint64_t	bytes;
+};
+
+struct seen {
+	uint32_t	sum_max, sum_streams, held_max, quiet_max;
+	long		settle_ms;
+};
+
+static struct stream streams[STREAMS_MAX];
+
+static void die(const char *what)
+{
+	fprintf(stderr, "circuit_streams: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static struct tcp_info tcp_info(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		die("TCP_INFO");
+	return info;
+}
+
+static uint32_t held(int fd)
+{
+	struct tcp_circuit_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len))
+		die("TCP_CIRCUIT_INFO");
+	return info.tci_held;
+}
+
+static int connect_stream(const char *address, int port, uint32_t id)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
+		die(address);
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "circuit", 7))
+		die("TCP_CONGESTION");
+	if (id && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_ID, &id,
+			     sizeof(id)))
+		die("TCP_CIRCUIT_ID");
+	if (connect(fd, (void *)&to, sizeof(to)))
+		die("connect");
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
+static void start(int ep, struct stream *s)
+{
+	struct epoll_event ev = { .events = EPOLLOUT, .data.ptr = s };
+
+	s->sends = true;
+	if (epoll_ctl(ep, EPOLL_CTL_ADD, s->fd, &ev))
+		die("epoll_ctl");
+}
+
+static void stop(int ep, struct stream *s)
+{
+	s->sends = false;
+	epoll_ctl(ep, EPOLL_CTL_DEL, s->fd, NULL);
+}
+
+static void feed(int ep)
+{
+	static char chunk[CHUNK];
+	struct epoll_event events[64];
+	int i, n = epoll_wait(ep, events, 64, 1);
+
+	for (i = 0; i < n; i++) {
+		struct stream *s = events[i].data.ptr;
+
+		if (send(s->fd, chunk, sizeof(chunk), 0) < 0 && errno != EAGAIN)
+			die("send");
+	}
+}
+
+/* Of those with data outstanding; the sum may be at most the window and n. */
+static void sample(int n, struct seen *seen, long since_start)
+{
+	uint32_t sum = 0, active = 0, least = ~0U, second = ~0U, most = 0, all;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		struct tcp_info info = tcp_info(streams[i].fd);
+
+		if (!info.tcpi_unacked)
+			continue;
+		sum += info.tcpi_snd_cwnd;
+		active++;
+		if (info.tcpi_snd_cwnd < least) {
+			second = least;
+			least = info.tcpi_snd_cwnd;
+		} else if (info.tcpi_snd_cwnd < second) {
+			second = info.tcpi_snd_cwnd;
+		}
+		if (info.tcpi_snd_cwnd > most)
+			most = info.tcpi_snd_cwnd;
+	}
+	if (sum > seen->sum_max) {
+		seen->sum_max = sum;
+		seen->sum_streams = active;
+	}
+	all = held(streams[0].fd);
+	if (all > seen->held_max)
+		seen->held_max = all;
+	if (active == (uint32_t)n && (n == 1 || most - second <= 1) &&
+	    since_start >= 0 && seen->settle_ms < 0)
+		seen->settle_ms = since_start;
+}
+
+static void whisper(struct stream *s)
+{
+	static const char few[100];
+
+	if (send(s->fd, few, sizeof(few), 0) < 0 && errno != EAGAIN)
+		die("send");
+}
+
+static void report(int n, const struct seen *seen)
+{
+	double sum = 0, squares = 0;
+	uint64_t bytes = 0, retrans = 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		sum += streams[i].bytes;
+		squares += (double)streams[i].bytes * streams[i].bytes;
+		bytes += streams[i].bytes;
+		retrans += tcp_info(streams[i].fd).tcpi_total_retrans;
+	}
+	printf("bytes=%llu jain=%d sum_max=%u sum_streams=%u held_max=%u settle_ms=%ld retrans=%llu last_bytes=%llu\n",
+	       (unsigned long long)bytes,
+	       squares ? (int)(10000 * sum * sum / n / squares) : 0,
+	       seen->sum_max, seen->sum_streams, seen->held_max,
+	       seen->settle_ms, (unsigned long long)retrans,
+	       (unsigned long long)streams[n - 1].bytes);
+}
+
+static void measure(int n, bool begin)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t acked = tcp_info(streams[i].fd).tcpi_bytes_acked;
+
+		if (begin)
+			streams[i].before = acked;
+		else
+			streams[i].bytes = acked - streams[i].before;
+	}
+}
+
+static void run(const struct options *o)
+{
+	struct seen seen = { .settle_ms = -1 };
+	int ep = epoll_create1(0), bulk = o->streams - o->quiet_last, i;
+	long begin = now_ms(), last = 0, spoke = 0, t;
+	bool later = false, measured = false, stopped = false;
+
+	for (i = 0; i < o->first && i < bulk; i++)
+		start(ep, &streams[i]);
+	while ((t = now_ms() - begin) < o->warm_ms + o->time_ms) {
+		if (!later && t >= o->later_ms) {
+			for (; i < bulk; i++)
+				start(ep, &streams[i]);
+			later = true;
+		}
+		if (o->stop_ms && !stopped && t >= o->stop_ms) {
+			for (i = o->first; i < bulk; i++)
+				stop(ep, &streams[i]);
+			stopped = true;
+		}
+		if (!measured && t >= o->warm_ms) {
+			measure(o->streams, true);
+			measured = true;
+		}
+		if (o->quiet_last && t - spoke >= 5) {
+			whisper(&streams[o->streams - 1]);
+			spoke = t;
+		}
+		feed(ep);
+		if (t - last >= o->sample_ms) {
+			sample(bulk, &seen, t - o->later_ms);
+			last = t;
+		}
+	}
+	measure(o->streams, false);
+	report(o->streams, &seen);
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: circuit_streams [-n STREAMS] [-f FIRST] [-l LATER_MS] [-s STOP_MS] [-w WARM_MS] [-t TIME_MS]\n"
+		"                       [-p SAMPLE_MS] [-i ID] [-q] ADDRESS PORT\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .streams = 1, .first = STREAMS_MAX,
+			     .time_ms = 1000, .sample_ms = 5 };
+	int opt, i;
+
+	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:i:q")) != -1) {
+		switch (opt) {
+		case 'n': o.streams = atoi(optarg); break;
+		case 'f': o.first = atoi(optarg); break;
+		case 'l': o.later_ms = atoi(optarg); break;
+		case 's': o.stop_ms = atoi(optarg); break;
+		case 'w': o.warm_ms = atoi(optarg); break;
+		case 't': o.time_ms = atoi(optarg); break;
+		case 'p': o.sample_ms = atoi(optarg); break;
+		case 'i': o.id = strtoul(optarg, NULL, 0); break;
+		case 'q': o.quiet_last = true; break;
+		default: return usage();
+		}
+	}
+	if (argc - optind != 2 || o.streams < 1 || o.streams > STREAMS_MAX)
+		return usage();
+	signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < o.streams; i++)
+		streams[i].fd = connect_stream(argv[optind],
+					       atoi(argv[optind + 1]), o.id);
+	run(&o);
+	return 0;
+}
