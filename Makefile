@@ -18,6 +18,7 @@ help:
 	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root)'
 	@echo 'make check-debug    the module'"'"'s tests on a kernel with KASAN and lockdep'
+	@echo 'make check-cost     instructions per ACK beside Reno, CUBIC and BBR, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
 	@echo 'make install        both, for this kernel only'
@@ -52,6 +53,9 @@ check-debug:
 
 check-kernels:
 	selftests/lab/qemu.sh $(SUITES)
+
+check-cost:
+	selftests/lab/cost.sh
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
@@ -88,5 +92,5 @@ clean:
 	rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check check-debug check-kernels install \
+.PHONY: all help modules tools tests-bin demo check check-debug check-kernels check-cost install \
 	uninstall install-dkms uninstall-dkms clean
