@@ -61,7 +61,8 @@ static int depth;
 static u64 since;		/* the stamp up to which all is charged */
 static u64 seen, skip, stop;	/* acknowledgements */
 static u64 inner, outer;	/* a probe's own, inside and outside of its account */
-static ushort port = 5201;
+static ushort port = 5201;	/* where the receiver listens */
+
 module_param(port, ushort, 0444);
 
 static void charge(void)
@@ -98,7 +99,7 @@ static int leave(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(leave);
 
-static void count_ack(const struct sock *sk)
+static void count_ack(void)
 {
 	seen++;
 	if (seen == skip)
@@ -106,16 +107,6 @@ static void count_ack(const struct sock *sk)
 	if (seen == stop)
 		last = now;
 }
-
-/* An account begins behind all that its probe has to find out. */
-#define ENTRY(name, which, before)					\
-static int enter_##name(struct kretprobe_instance *ri, struct pt_regs *regs) \
-{									\
-	before;								\
-	enter(which);							\
-	return 0;							\
-}									\
-NOKPROBE_SYMBOL(enter_##name)
 
 static bool sends(const struct sock *sk)
 {
@@ -127,16 +118,67 @@ static bool to_sender(const struct sk_buff *skb)
 	return ((struct tcphdr *)skb->data)->source == htons(port);
 }
 
-#define SK	((struct sock *)regs->di)
+/*
+ * What the functions were called with is in the registers of the x86-64 ABI: di,
+ * si.  1 says that this call is none of ours.
+ */
 
-ENTRY(ack, ACK, if (!sends(SK)) return 1; count_ack(SK));
-ENTRY(xmit, XMIT, if (!sends(SK)) return 1);
-ENTRY(down, DOWN, if (!sends(SK)) return 1;
-      now.segments += tcp_skb_pcount((struct sk_buff *)regs->si));
-ENTRY(input, to_sender((struct sk_buff *)regs->di) ? INPUT : PEER,);
-ENTRY(softirq, SOFTIRQ,);
-ENTRY(timer, TIMER,);
-ENTRY(empty, EMPTY,);
+static int enter_ack(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (!sends((struct sock *)regs->di))
+		return 1;
+	count_ack();
+	enter(ACK);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_ack);
+
+static int enter_xmit(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (!sends((struct sock *)regs->di))
+		return 1;
+	enter(XMIT);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_xmit);
+
+static int enter_down(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (!sends((struct sock *)regs->di))
+		return 1;
+	now.segments += tcp_skb_pcount((struct sk_buff *)regs->si);
+	enter(DOWN);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_down);
+
+static int enter_input(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	enter(to_sender((struct sk_buff *)regs->di) ? INPUT : PEER);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_input);
+
+static int enter_softirq(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	enter(SOFTIRQ);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_softirq);
+
+static int enter_timer(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	enter(TIMER);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_timer);
+
+static int enter_empty(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	enter(EMPTY);
+	return 0;
+}
+NOKPROBE_SYMBOL(enter_empty);
 
 noinline void cost_empty(void);
 noinline void cost_empty(void)
