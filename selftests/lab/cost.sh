@@ -14,8 +14,8 @@
 #		and in what packets; circuit is asked there, too
 #
 # both per ACK of a sender at full rate, one ACK for each segment, 512 segments
-# in flight, 20,000 ACKs (COST_COUNT).  What limits the flight is the receiver's window
-# ("flight") or the sender's own ("window").
+# in flight, 20,000 ACKs (COST_COUNT).  What limits the flight is the receiver's
+# window, in the rows named ...-window the sender's own.
 #
 # What bursts cost is the whole sender's, per megabyte: the above, IP, the device,
 # timers and the way of ACKs up to TCP, not the copying of data.  At 250 Mbit/s, in
@@ -23,7 +23,7 @@
 # KB), and unpaced; the machine's 10^9 instructions/s would not do for more.
 #
 # All is done in two machines, which must agree within $repeat thousandths of
-# ack + send ($loose for CUBIC and BBR), and circuit may be above Reno by $above thousandths.
+# ack + send ($loose for CUBIC and BBR), and circuit may be above Reno by $above.
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
