@@ -39,15 +39,32 @@ static void print_shaper(FILE *out, const struct circuit *c, const struct plan *
 	char rate[32];
 
 	if (c->shaper == SHAPER_NONE) {
-		fprintf(out, "  shaper   none: something else must hold the rate\n");
+		fprintf(out, "  shaper   none: %s\n",
+			c->pace ? "only pacing holds the rate" :
+				  "something else must hold the rate");
 	} else if (c->shaper == SHAPER_TBF) {
 		fprintf(out, "  shaper   tbf rate %s burst %" PRIu64 " limit %" PRIu64 " bytes\n",
 			format_rate(rate, sizeof(rate), c->rate), p->burst, p->limit);
 	} else {
 		fprintf(out, "  shaper   fq, each stream %s, %u packets each, %u in all\n",
+			p->maxrate == FQ_NO_MAXRATE ? "as paced" :
 			format_rate(rate, sizeof(rate), p->maxrate), p->flow_packets,
 			p->packets);
 	}
+	if (c->pace)
+		fprintf(out, "  pace     %s for all streams of a circuit together\n",
+			format_rate(rate, sizeof(rate), c->rate));
+}
+
+static void print_buffers(FILE *out, const struct circuit *c, const struct plan *p)
+{
+	char loss[32];
+
+	fprintf(out, "  buffers  %u bytes at most, each socket each way", p->buffer);
+	if (c->loss)
+		fprintf(out, ", room for %u round%s of repair at a loss of %s", p->rounds,
+			p->rounds > 1 ? "s" : "", format_loss(loss, sizeof(loss), c->loss));
+	fprintf(out, "\n");
 }
 
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
@@ -60,12 +77,14 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	if (c->to.family)
 		fprintf(out, " to %s", format_prefix(to, sizeof(to), &c->to));
 	fprintf(out, "\n  window   %u segments", p->fcwnd);
+	fprintf(out, ", %" PRIu64 " bytes as %u on the wire", (uint64_t)p->fcwnd * p->wire,
+		p->wire);
 	if (c->streams > 1)
-		fprintf(out, " each of %u streams, %u in all", c->streams, p->fcwnd_total);
-	fprintf(out, ", %" PRIu64 " bytes as %u on the wire\n",
-		(uint64_t)p->fcwnd_total * p->wire, p->wire);
+		fprintf(out, "; %u for each of %u streams that all send", p->share,
+			c->streams);
+	fprintf(out, "\n");
 	print_shaper(out, c, p);
-	fprintf(out, "  buffers  %u bytes at most, each socket each way\n", p->buffer);
+	print_buffers(out, c, p);
 }
 
 void print_changes(FILE *out, const struct changes *ch)
@@ -210,21 +229,25 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	char to[64];
 	json_t *root;
 
-	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:[I,I,I],s:b}",
+	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b}",
 			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
 			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
 			 "wire_bytes", (json_int_t)p->wire,
 			 "fcwnd_segments", (json_int_t)p->fcwnd,
-			 "fcwnd_total_segments", (json_int_t)p->fcwnd_total,
+			 "share_segments", (json_int_t)p->share,
 			 "limit_bytes", (json_int_t)p->limit, "shaper", shaper_name(c->shaper),
+			 "loss", c->loss / 1e9, "repair_rounds", (int)p->rounds,
 			 "buffer_bytes", (json_int_t)p->buffer,
 			 "tcp_mem_pages", (json_int_t)p->tcp_mem[0], (json_int_t)p->tcp_mem[1],
 			 (json_int_t)p->tcp_mem[2], "default_cc", c->default_cc);
+	if (c->pace)
+		json_object_set_new(root, "pace_bit_s", json_integer((json_int_t)c->rate * 8));
 	if (c->shaper == SHAPER_TBF)
 		json_object_set_new(root, "burst_bytes", json_integer((json_int_t)p->burst));
 	if (c->shaper == SHAPER_FQ) {
 		json_object_set_new(root, "stream_rate_bit_s",
+				    p->maxrate == FQ_NO_MAXRATE ? json_null() :
 				    json_integer((json_int_t)p->maxrate * 8));
 		json_object_set_new(root, "limit_packets", json_integer(p->packets));
 		json_object_set_new(root, "flow_limit_packets", json_integer(p->flow_packets));
