@@ -12,7 +12,7 @@
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_TO, OPT_VIA, OPT_DEFAULT_CC, OPT_DRY_RUN,
+	OPT_SHAPER, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_DEFAULT_CC, OPT_DRY_RUN,
 	OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_HELP, OPT_VERSION,
 };
 
@@ -27,6 +27,8 @@ static const struct option options[] = {
 	{ "shaper", required_argument, NULL, OPT_SHAPER },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "via", required_argument, NULL, OPT_VIA },
+	{ "loss", required_argument, NULL, OPT_LOSS },
+	{ "pace", no_argument, NULL, OPT_PACE },
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -61,6 +63,11 @@ static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 		return parse_prefix(value, &c->to, e);
 	case OPT_VIA:
 		return parse_gateway(value, &c->via, e);
+	case OPT_LOSS:
+		return parse_loss(value, &c->loss, e);
+	case OPT_PACE:
+		c->pace = true;
+		return 0;
 	default:
 		c->default_cc = true;
 		return 0;

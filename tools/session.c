@@ -15,6 +15,7 @@
 #include "link.h"
 #include "plan.h"
 #include "sysctl.h"
+#include "units.h"
 
 /*
  * Asked of the kernel and not of the user id: root of a user namespace that
@@ -166,6 +167,16 @@ void session_check_route(struct session *s, const struct circuit *c)
 	     table, s->plan.fcwnd, CC_NAME);
 }
 
+static void say_pace(struct session *s, const struct circuit *c)
+{
+	char rate[32];
+
+	if (c->pace)
+		note(&s->notes,
+		     "--pace: %s paces each circuit of this network namespace at %s, by whichever device or route it leaves",
+		     RATE_SYSCTL, format_rate(rate, sizeof(rate), c->rate));
+}
+
 static void say_who_uses_it(struct session *s, const struct circuit *c)
 {
 	if (!c->to.family && !c->default_cc)
@@ -235,6 +246,7 @@ int session_changes(struct session *s, const struct circuit *c, struct err *e)
 		plan_memory(&s->facts, others, &s->plan, &s->notes);
 	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
 		   &s->wants);
+	say_pace(s, c);
 	say_who_uses_it(s, c);
 	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
 			    &s->changes, &s->notes, e);
