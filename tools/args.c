@@ -65,11 +65,9 @@ static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 		return parse_gateway(value, &c->via, e);
 	case OPT_LOSS:
 		return parse_loss(value, &c->loss, e);
-	case OPT_PACE:
-		c->pace = true;
-		return 0;
 	default:
-		c->default_cc = true;
+		c->pace |= opt == OPT_PACE;
+		c->default_cc |= opt == OPT_DEFAULT_CC;
 		return 0;
 	}
 }
@@ -83,7 +81,7 @@ static bool takes_option(unsigned int takes, int opt)
 	if (opt == OPT_FORCE)
 		return takes & TAKES_FORCE;
 	if (opt == OPT_QUIET)
-		return takes & (TAKES_CIRCUIT | TAKES_FORCE);
+		return takes & (TAKES_CIRCUIT | TAKES_FORCE | TAKES_PEER);
 	return takes & TAKES_CIRCUIT;
 }
 
@@ -111,6 +109,20 @@ static int bad_option(int opt, char **argv, struct err *e)
 	return err_set(e, -EINVAL, "unknown option \"%s\"; ctcp-setup --help lists them", word);
 }
 
+/* The device, or of reset the peer; it may be left out. */
+static int parse_operand(int argc, char **argv, unsigned int takes, struct args *a,
+			 struct err *e)
+{
+	bool peer = takes & TAKES_PEER;
+
+	if (argc > 1)
+		return err_set(e, -EINVAL, "one %s at a time, not \"%s\" and \"%s\"",
+			       peer ? "address" : "device", argv[0], argv[1]);
+	if (!argc)
+		return 0;
+	return peer ? parse_peer(argv[0], &a->peer, e) : parse_dev(argv[0], a->circuit.dev, e);
+}
+
 /* @argv[0] is the program or the command. */
 int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 	       struct err *e)
@@ -134,8 +146,5 @@ int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 	}
 	if (rc || a->help || a->version)
 		return rc;
-	if (argc - optind > 1)
-		return err_set(e, -EINVAL, "one device at a time, not \"%s\" and \"%s\"",
-			       argv[optind], argv[optind + 1]);
-	return optind < argc ? parse_dev(argv[optind], a->circuit.dev, e) : 0;
+	return parse_operand(argc - optind, argv + optind, takes, a, e);
 }

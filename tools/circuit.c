@@ -60,7 +60,7 @@ static unsigned int addr_bits(int family)
 	return family == AF_INET ? 32 : 128;
 }
 
-static int parse_addr(const char *s, struct prefix *p)
+int parse_address(const char *s, struct prefix *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->family = strchr(s, ':') ? AF_INET6 : AF_INET;
@@ -94,7 +94,7 @@ int parse_prefix(const char *s, struct prefix *p, struct err *e)
 		goto bad;
 	memcpy(addr, s, n);
 	addr[n] = 0;
-	if (parse_addr(addr, p))
+	if (parse_address(addr, p))
 		goto bad;
 	if (!slash)
 		return 0;
@@ -114,10 +114,30 @@ bad:
 
 int parse_gateway(const char *s, struct prefix *p, struct err *e)
 {
-	if (parse_addr(s, p))
+	if (parse_address(s, p))
 		return err_set(e, -EINVAL, "--via: \"%s\" is not an address; write e.g. 192.0.2.1",
 			       s);
 	return 0;
+}
+
+int parse_peer(const char *s, struct prefix *p, struct err *e)
+{
+	if (parse_address(s, p))
+		return err_set(e, -EINVAL,
+			       "\"%s\" is not the address of a peer; write e.g. 192.0.2.1", s);
+	return 0;
+}
+
+/* False if one of them is none. */
+bool prefix_holds(const struct prefix *p, const struct prefix *addr)
+{
+	struct prefix cut = *addr;
+
+	if (!p->family || p->family != addr->family || addr->len < p->len)
+		return false;
+	cut.len = p->len;
+	clear_host_bits(&cut);
+	return !memcmp(cut.addr, p->addr, sizeof(cut.addr));
 }
 
 char *format_addr(char *buf, size_t len, const struct prefix *p)

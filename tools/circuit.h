@@ -45,10 +45,13 @@ struct circuit {
 #define CIRCUIT_TEXT 512	/* room for circuit_format() */
 
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
+int parse_address(const char *s, struct prefix *p);
+int parse_peer(const char *s, struct prefix *p, struct err *e);
 int parse_prefix(const char *s, struct prefix *p, struct err *e);
 int parse_gateway(const char *s, struct prefix *p, struct err *e);
 int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
 const char *shaper_name(enum shaper shaper);
+bool prefix_holds(const struct prefix *p, const struct prefix *addr);
 char *format_prefix(char *buf, size_t len, const struct prefix *p);
 char *format_addr(char *buf, size_t len, const struct prefix *p);
 

@@ -26,12 +26,14 @@ static const struct command {
 	/* the first is what there is without a name */
 	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON, true },
 	{ "show", command_show, TAKES_JSON, false },
+	{ "reset", command_reset, TAKES_PEER, false },
 	{ "undo", command_undo, TAKES_FORCE, true },
 };
 
 static const char help[] =
 "Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
 "       ctcp-setup show [DEV] [--json]\n"
+"       ctcp-setup reset [ADDRESS]\n"
 "       ctcp-setup undo DEV [--force]\n"
 "\n"
 "Sizes and sets up everything for one circuit: the window of congestion\n"

@@ -87,6 +87,58 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	print_buffers(out, c, p);
 }
 
+static const char *peer_name(const struct live *l, char *buf, size_t len)
+{
+	if (l->peer.family)
+		return format_addr(buf, len, &l->peer);
+	if (!l->id)
+		return "all peers";
+	snprintf(buf, len, "id %" PRIu64, l->id);
+	return buf;
+}
+
+/* A rate past what a person may ask for was set by hand, and is shown roughly. */
+static void print_pace(FILE *out, uint64_t rate)
+{
+	char text[32];
+
+	if (!rate)
+		return;
+	fprintf(out, ", paced at ");
+	if (rate <= RATE_MAX)
+		fprintf(out, "%s", format_rate(text, sizeof(text), rate));
+	else
+		print_bytes(out, rate, "/s");
+}
+
+static void print_breaker(FILE *out, const struct live *l, const char *peer)
+{
+	if (l->tripped)
+		fprintf(out,
+			"  TRIPPED  %s: lost too much for too long, so its window is cut; ctcp-setup reset%s%s gives it back at once\n",
+			peer, l->peer.family ? " " : "", l->peer.family ? peer : "");
+}
+
+/* Loss as a part of what has left: what arrived, and what did not. */
+void print_live(FILE *out, const struct live *l)
+{
+	double sent = (double)l->delivered + (double)l->lost;
+	char buf[64];
+	const char *peer = peer_name(l, buf, sizeof(buf));
+
+	fprintf(out, "  peer     %s: %" PRIu64 " of %" PRIu64 " segments held, %" PRIu64
+		" socket%s, %" PRIu64 " with all they may send", peer, l->held, l->window,
+		l->sockets, l->sockets == 1 ? "" : "s", l->streams);
+	print_pace(out, l->rate);
+	fprintf(out, ", %" PRIu64 " lost", l->lost);
+	if (l->lost)
+		fprintf(out, ", %.3g%%", 100 * (double)l->lost / sent);
+	if (l->trips)
+		fprintf(out, ", tripped %" PRIu64 " time%s", l->trips, l->trips == 1 ? "" : "s");
+	fprintf(out, "\n");
+	print_breaker(out, l, peer);
+}
+
 void print_changes(FILE *out, const struct changes *ch)
 {
 	char from[256], to[256];
@@ -256,6 +308,30 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 		json_object_set_new(root, "to",
 				    json_string(format_prefix(to, sizeof(to), &c->to)));
 	return root;
+}
+
+/* JSON's integers end at 2^63. */
+static json_int_t json_count(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : (json_int_t)n;
+}
+
+json_t *json_live(const struct live *l)
+{
+	uint64_t rate = l->rate;
+	char peer[64] = "*";
+
+	if (l->peer.family)
+		format_addr(peer, sizeof(peer), &l->peer);
+	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}",
+			 "peer", peer, "id", json_count(l->id),
+			 "fcwnd_segments", json_count(l->window),
+			 "held_segments", json_count(l->held),
+			 "sockets", json_count(l->sockets), "streams", json_count(l->streams),
+			 "pace_bit_s", json_count(rate > INT64_MAX / 8 ? INT64_MAX : rate * 8),
+			 "delivered_segments", json_count(l->delivered),
+			 "lost_segments", json_count(l->lost),
+			 "trips", json_count(l->trips), "tripped", l->tripped);
 }
 
 json_t *json_changes(const struct changes *ch)

@@ -19,9 +19,10 @@
 
 /*
  * Asked of the kernel and not of the user id: root of a user namespace that
- * owns its network namespace may, root in a container without it may not.
+ * owns its network namespace may, root in a container without it may not.  @or:
+ * what else there is to do.
  */
-int need_net_admin(struct err *e)
+int need_net_admin(const char *or, struct err *e)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
@@ -29,8 +30,7 @@ int need_net_admin(struct err *e)
 	if (!syscall(SYS_capget, &head, data) &&
 	    data[CAP_NET_ADMIN / 32].effective & 1U << CAP_NET_ADMIN % 32)
 		return 0;
-	return err_set(e, -EPERM,
-		       "this needs CAP_NET_ADMIN; run it as root, or with --dry-run to see what it would do");
+	return err_set(e, -EPERM, "this needs CAP_NET_ADMIN; run it as root%s", or);
 }
 
 int session_open(struct session *s, const struct args *a, struct err *e)
@@ -73,6 +73,7 @@ void session_close(struct session *s)
 {
 	kernel_close(&s->kernel);
 	journals_free(&s->journals);
+	lives_free(&s->lives);
 }
 
 /* Facts and plan; nothing is changed and no privilege needed. */

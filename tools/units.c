@@ -299,7 +299,7 @@ int parse_loss(const char *s, uint32_t *ppb, struct err *e)
 {
 	int exponent = 0, percent = 0, rc;
 	struct decimal d;
-	uint64_t value;
+	uint64_t value = 0;
 	const char *end;
 
 	rc = parse_decimal(s, &end, &d);

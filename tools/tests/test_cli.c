@@ -117,6 +117,14 @@ static void test_usage(void **state)
 		{ 2, "lo --rate", "", "--rate needs a value" },
 		{ 2, CIRCUIT "--force lo", "", "\"--force\" is not an option of ctcp-setup" },
 		{ 2, "show --rate 4gbit", "", "\"--rate\" is not an option of show" },
+		{ 0, "reset --help", "Usage:", "" },
+		{ 2, "reset 192.0.2.7 192.0.2.8", "",
+		  "one address at a time, not \"192.0.2.7\" and \"192.0.2.8\"" },
+		{ 2, "reset lo", "", "\"lo\" is not the address of a peer; write e.g. 192.0.2.1" },
+		{ 2, "reset 192.0.2.0/24", "", "\"192.0.2.0/24\" is not the address" },
+		{ 2, "reset ''", "", "\"\" is not the address" },
+		{ 2, "reset --json", "", "\"--json\" is not an option of reset" },
+		{ 2, "reset --force", "", "\"--force\" is not an option of reset" },
 		{ 2, "undo", "", "which device? e.g. ctcp-setup undo eth1" },
 		{ 2, "undo --json lo", "", "\"--json\" is not an option of undo" },
 		{ 2, "show lo eth0", "", "one device at a time" },
@@ -176,8 +184,10 @@ static void test_values(void **state)
 static void test_refused(void **state)
 {
 	static const struct row rows[] = {
-		{ 1, CIRCUIT "lo", "", "this needs CAP_NET_ADMIN" },
-		{ 1, "undo lo", "", "this needs CAP_NET_ADMIN" },
+		{ 1, CIRCUIT "lo", "", "CAP_NET_ADMIN; run it as root, or with --dry-run" },
+		{ 1, "undo lo", "", "this needs CAP_NET_ADMIN; run it as root\n" },
+		{ 1, "reset", "", "this needs CAP_NET_ADMIN; run it as root\n" },
+		{ 1, "--quiet reset 2001:db8::7", "", "this needs CAP_NET_ADMIN" },
 		{ 1, CIRCUIT "--dry-run lo", "", "lo is the loopback device" },
 		{ 1, "--dry-run " CIRCUIT "no-such-device", "",
 		  "there is no device no-such-device" },
