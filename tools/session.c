@@ -168,6 +168,24 @@ void session_check_route(struct session *s, const struct circuit *c)
 	     table, s->plan.fcwnd, CC_NAME);
 }
 
+/* The plan's window is one for all streams; where each has one of its own, say so. */
+static void say_share(struct session *s, const struct circuit *c)
+{
+	char value[ITEM_VALUE];
+	struct err unused = { .text = "" };
+
+	if (c->streams == 1 || !sysctl_exists(FCWND_SYSCTL))
+		return;
+	if (sysctl_get(SHARE_SYSCTL, value, &unused))
+		note(&s->notes,
+		     "module %s as it is loaded is older than this ctcp-setup, %s, and gives each of the %u streams the whole window",
+		     MODULE_NAME, CTCP_VERSION, c->streams);
+	else if (!strcmp(value, "0"))
+		note(&s->notes,
+		     "%s is 0: each of the %u streams has the whole window to itself; 1 lets those to one address share it",
+		     SHARE_SYSCTL, c->streams);
+}
+
 static void say_pace(struct session *s, const struct circuit *c)
 {
 	char rate[32];
@@ -247,6 +265,7 @@ int session_changes(struct session *s, const struct circuit *c, struct err *e)
 		plan_memory(&s->facts, others, &s->plan, &s->notes);
 	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
 		   &s->wants);
+	say_share(s, c);
 	say_pace(s, c);
 	say_who_uses_it(s, c);
 	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
