@@ -121,6 +121,19 @@ json_is()
 	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
 }
 
+# 16250000 bytes x 1.3 / 1514 is 13953.1; 10733.2 packets x 0.01^3 is 0.0107, a little
+# more than 1/100: three rounds
+planned()
+{
+	json_is "window of the circuit" 13954 .fcwnd_segments
+	json_is "share of a stream" 3489 .share_segments
+	json_is "streams" 4 .streams
+	json_is "loss" 0.01 .loss
+	json_is "rounds of repair" 3 .repair_rounds
+	json_is "buffer" $((2 * 4 * 13954 * 1514)) .buffer_bytes
+	json_is "pace" 5000000000 .pace_bit_s
+}
+
 json()
 {
 	local buffer
@@ -139,9 +152,14 @@ json()
 	json_is "applied" true .applied
 	json_is "changes, a qdisc" 1 \
 		'[.changes[] | select(.kind == "qdisc")] | length'
-	works "--json --dry-run" setup --json --dry-run --rate 5gbit --rtt 26ms eth1
+	run setup --json --dry-run --rate 5gbit --rtt 26ms --streams 4 --loss 1% \
+		--pace eth1
+	equal "--json --dry-run" "0 " "$RC $ERR"
 	json_is "not applied" false .applied
 	json_is "commands" 1 '[.commands[] | select(startswith("tc qdisc"))] | length'
+	json_is "the command that paces" "sysctl -w net.ipv4.tcp_circuit_rate='625000000'" \
+		'.commands[] | select(contains("tcp_circuit_rate"))'
+	planned
 	host_end
 }
 
