@@ -930,6 +930,17 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
+#ifndef HAVE_MIN_TSO_SEGS
+/* Asked in its place: not the least, but the number. */
+static u32 circuit_tso_segs(struct sock *sk, unsigned int mss_now)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	circuit_min_tso_segs(sk);
+	return s->mark == STREAM_MARK && s->burst ? s->burst : GSO_MAX_SEGS;
+}
+#endif
+
 /*
  * The area may hold what was asked for before connect(), or be inherited from
  * a listener; it is zero otherwise (tcp_reinit_congestion_control(),
@@ -1166,7 +1177,11 @@ static struct tcp_congestion_ops circuit_ops __read_mostly = {
 	.init		= circuit_init,
 	.release	= circuit_release,
 	.cong_control	= circuit_cong_control,
+#ifdef HAVE_MIN_TSO_SEGS
 	.min_tso_segs	= circuit_min_tso_segs,
+#else
+	.tso_segs	= circuit_tso_segs,
+#endif
 	.set_state	= circuit_set_state,
 	.ssthresh	= circuit_ssthresh,
 	.undo_cwnd	= circuit_undo_cwnd,
