@@ -384,6 +384,20 @@ static void circuit_put(struct circuit *c)
 		kfree(c);
 }
 
+#define PEER_TEXT	48	/* bytes of an address as text */
+
+/* "*" is nobody's address: the circuit of an id, or of the namespace. */
+static const char *circuit_peer(const struct circuit *c, char text[PEER_TEXT])
+{
+	if (ipv6_addr_any(&c->peer))
+		strcpy(text, "*");
+	else if (ipv6_addr_v4mapped(&c->peer))
+		snprintf(text, PEER_TEXT, "%pI4", &c->peer.s6_addr32[3]);
+	else
+		snprintf(text, PEER_TEXT, "%pI6c", &c->peer);
+	return text;
+}
+
 /* The breaker */
 
 static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
@@ -391,6 +405,7 @@ static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
 	u32 quiet = READ_ONCE(cn->breaker_quiet);
+	char peer[PEER_TEXT];
 
 	if (cmpxchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED,
 		    TCP_CIRCUIT_BREAKER_TRIPPED))
@@ -403,17 +418,17 @@ static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
 		schedule_delayed_work(&c->rearm, quiet * HZ);
 	atomic_long_inc(&cn->trips);
 	trace_tcp_circuit_breaker(&c->peer, c->id, true, loss);
-	pr_warn("circuit to %pI6c: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %% (threshold %u.%u %%, %u times in a row); window cut from %u to %u segments\n",
-		&c->peer, lost, segments, ms, loss / 10, loss % 10,
+	pr_warn("circuit to %s: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %%, and those before it alike (threshold %u.%u %%); window cut from %u to %u segments\n",
+		circuit_peer(c, peer), lost, segments, ms, loss / 10, loss % 10,
 		READ_ONCE(cn->breaker) / 10, READ_ONCE(cn->breaker) % 10,
-		CIRCUIT_SLOTS, READ_ONCE(c->window),
-		circuit_cut(READ_ONCE(c->window)));
+		READ_ONCE(c->window), circuit_cut(READ_ONCE(c->window)));
 }
 
 /* Whoever closes it gives up the reference that it held.  False: was closed. */
 static bool circuit_close_breaker(struct circuit *c, const char *why)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
+	char peer[PEER_TEXT];
 
 	if (xchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED) !=
 	    TCP_CIRCUIT_BREAKER_TRIPPED)
@@ -421,7 +436,8 @@ static bool circuit_close_breaker(struct circuit *c, const char *why)
 	WRITE_ONCE(c->lossy, 0);
 	atomic_long_inc(&cn->resets);
 	trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
-	pr_info("circuit to %pI6c: breaker closed %s\n", &c->peer, why);
+	pr_info("circuit to %s: breaker closed %s\n", circuit_peer(c, peer),
+		why);
 	circuit_put(c);
 	return true;
 }
@@ -439,8 +455,7 @@ static void circuit_rearm_work(struct work_struct *work)
 }
 
 /* A slot has ended with these counts, by the one stream that saw it end. */
-static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms,
-			  u32 slot_ms)
+static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms)
 {
 	u32 lost = atomic_xchg(&c->slot_lost, 0);
 	u32 segments = lost + atomic_xchg(&c->slot_delivered, 0);
@@ -451,9 +466,6 @@ static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms,
 		WRITE_ONCE(c->lossy, 0);
 		return;
 	}
-	/* After a pause, what was before it is not "in a row". */
-	if (ms > CIRCUIT_SLOTS * slot_ms)
-		WRITE_ONCE(c->lossy, 0);
 	WRITE_ONCE(c->lossy, c->lossy + (loss > 500 ? 2 : 1));
 	if (READ_ONCE(c->tripped))
 		WRITE_ONCE(c->quiet_until,
@@ -473,7 +485,7 @@ static void circuit_look(struct circuit *c, struct circuit_net *cn, u32 rtt_us)
 	    atomic_read(&c->slot_delivered) < CIRCUIT_SLOT_SEGMENTS)
 		return;
 	if (cmpxchg(&c->slot_start, start, now) == start)
-		circuit_judge(c, cn, ms, slot_ms);
+		circuit_judge(c, cn, ms);
 }
 
 /* What a stream has seen since its last report. */
@@ -1453,14 +1465,10 @@ static void circuit_seq_stop(struct seq_file *m, void *v)
 static void circuit_seq_print(struct seq_file *m, const struct circuit *c,
 			      u64 rate)
 {
-	char peer[64] = "*";
+	char peer[PEER_TEXT];
 
-	if (!ipv6_addr_any(&c->peer) && ipv6_addr_v4mapped(&c->peer))
-		snprintf(peer, sizeof(peer), "%pI4", &c->peer.s6_addr32[3]);
-	else if (!ipv6_addr_any(&c->peer))
-		snprintf(peer, sizeof(peer), "%pI6c", &c->peer);
-	seq_printf(m, "%s %u %u %d %d %d %llu %lld %lld %u %s\n", peer, c->id,
-		   READ_ONCE(c->window), atomic_read(&c->held),
+	seq_printf(m, "%s %u %u %d %d %d %llu %lld %lld %u %s\n",
+		   circuit_peer(c, peer), c->id, READ_ONCE(c->window), atomic_read(&c->held),
 		   atomic_read(&c->sockets), atomic_read(&c->hungry), rate,
 		   (s64)atomic64_read(&c->delivered),
 		   (s64)atomic64_read(&c->lost), READ_ONCE(c->trips),
