@@ -390,7 +390,7 @@ static void circuit_put(struct circuit *c)
 static const char *circuit_peer(const struct circuit *c, char text[PEER_TEXT])
 {
 	if (ipv6_addr_any(&c->peer))
-		strcpy(text, "*");
+		strscpy(text, "*", PEER_TEXT);
 	else if (ipv6_addr_v4mapped(&c->peer))
 		snprintf(text, PEER_TEXT, "%pI4", &c->peer.s6_addr32[3]);
 	else
