@@ -8,7 +8,8 @@
 # (build.sh), take the dkms package through its life (dkms.sh), boot its kernel
 # in an emulated machine and run there all selftests that name this lab
 # (qemu-init.sh).  The tests to run can be narrowed by TESTS="name name".  Then
-# compile the module for other architectures (cross.sh, "cross" as a SUITE).
+# compile the module for other architectures (cross.sh, "cross" as a SUITE), and
+# run it on a virtual-time kernel without CONFIG_NETFILTER ("nonetfilter").
 #
 # --brief: ctcp-setup's own tests (setup_*), most of the time that all of this
 # takes, on the first and the last suite only; the table says where they ran.
@@ -173,6 +174,26 @@ run_crosses()
 	say "cross: done"
 }
 
+# The module where there is no netfilter, $out/nonetfilter.
+run_nonetfilter()
+{
+	local start status log=$top/build/nonetfilter.log
+
+	say "nonetfilter: its kernel, some minutes where the cache has none"
+	mkdir -p "$top"/build
+	start=$(date +%s)
+	{
+		echo "### RUN no_netfilter"
+		LAB_KERNEL=nonetfilter LAB_KO='' "$here"/uml.sh \
+			"$top"/selftests/no_netfilter.sh 2>&1
+		status=$?
+		echo "### EXIT no_netfilter $status $(($(date +%s) - start))"
+		echo "### DONE"
+	} > "$log"
+	awk -f "$here"/tap.awk "$log" > "$out"/nonetfilter
+	say "nonetfilter: done"
+}
+
 # A suite from nothing to its results, $out/SUITE.
 run_suite()
 {
@@ -225,11 +246,11 @@ run_all()
 		while [ "$(jobs -pr | wc -l)" -ge "$(width)" ]; do
 			wait -n
 		done
-		if [ "$suite" = cross ]; then
-			run_crosses &
-		else
-			run_suite "$suite" &
-		fi
+		case $suite in
+		cross)		run_crosses & ;;
+		nonetfilter)	run_nonetfilter & ;;
+		*)		run_suite "$suite" & ;;
+		esac
 	done
 	wait
 }
@@ -275,11 +296,23 @@ suite_row()		# SUITE
 		"$(sum_tests "$1")" "$(sum "$1" kernel)"
 }
 
-cross_row()		# ARCH
+cross_rows()
 {
-	row "$1, cross" "$(fact "$1-gcc" kernel)" "$(fact "$1-gcc" gcc)" \
-		"$(fact "$1-clang" clang)" "$(sum "$1-gcc" gcc)" \
-		"$(sum "$1-clang" clang)" - "compiled only" -
+	local arch
+
+	for arch in $cross_archs; do
+		row "$arch, cross" "$(fact "$arch-gcc" kernel)" \
+			"$(fact "$arch-gcc" gcc)" "$(fact "$arch-clang" clang)" \
+			"$(sum "$arch-gcc" gcc)" "$(sum "$arch-clang" clang)" - \
+			"compiled only" -
+	done
+}
+
+# uml.sh builds without a warning or not at all, and reads the kernel's log.
+nonetfilter_row()
+{
+	row nonetfilter "6.1, virtual time" "$(gcc -dumpfullversion)" - - - - \
+		"$(sum_tests nonetfilter)" -
 }
 
 # What results there are for the suites named
@@ -300,7 +333,7 @@ results()
 
 report()
 {
-	local suite arch
+	local suite
 
 	echo
 	for suite in $(results "$@"); do
@@ -309,15 +342,14 @@ report()
 	done
 	row suite kernel gcc clang "by gcc" "by clang" dkms tests "kernel log"
 	for suite; do
-		if [ "$suite" != cross ]; then
-			suite_row "$suite"
-			continue
-		fi
-		for arch in $cross_archs; do
-			cross_row "$arch"
-		done
+		case $suite in
+		cross)		cross_rows ;;
+		nonetfilter)	nonetfilter_row ;;
+		*)		suite_row "$suite" ;;
+		esac
 	done
-	echo "everything that was said: build/qemu-SUITE.log, build/cross-*.log"
+	echo "everything that was said: build/qemu-SUITE.log, build/cross-*.log," \
+		"build/nonetfilter.log"
 }
 
 need_root()
@@ -341,7 +373,7 @@ main()
 		esac
 		shift
 	done
-	suites=$("$here"/suite.sh --list; echo cross)
+	suites=$("$here"/suite.sh --list; printf '%s\n' cross nonetfilter)
 	# shellcheck disable=SC2086 # a list of names
 	[ $# -gt 0 ] || set -- $suites
 	ends=$("$here"/suite.sh --list | sed -n '1p;$p')
@@ -355,6 +387,10 @@ main()
 	need_root "$@"
 	"$here"/need.sh qemu-system-x86 mmdebstrap debian-archive-keyring \
 		e2fsprogs || exit 1
+	if grep -qxF nonetfilter < <(printf '%s\n' "$@"); then
+		"$here"/need.sh iperf3 jq iproute2 ethtool procps busybox kmod \
+			gcc libc6-dev make && make -s -C "$top"/selftests || exit 1
+	fi
 
 	out=$(mktemp -d)
 	trap 'rm -rf "$out"' EXIT
