@@ -16,7 +16,8 @@ all: modules tools
 help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
 	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
-	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root)'
+	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
+	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
 	@echo 'make check-debug    the module'"'"'s tests on a kernel with KASAN and lockdep'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
@@ -51,7 +52,7 @@ check-debug:
 		switching unloading
 
 check-kernels:
-	selftests/lab/qemu.sh $(SUITES)
+	selftests/lab/qemu.sh $(if $(BRIEF),--brief) $(SUITES)
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install

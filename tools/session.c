@@ -120,7 +120,7 @@ static int want_route(struct session *s, const struct circuit *c, struct err *e)
 	s->route.gateway = c->via;
 	rc = route_read(&s->kernel.nl, &c->to, &now, e);
 	if (!rc && !now.len && !s->route.via) {
-		rc = route_next_hop(c, &s->facts, &s->route, e);
+		rc = route_next_hop(&s->kernel.nl, c, &s->facts, &s->route, e);
 		if (!rc)
 			rc = route_lookup(&s->kernel.nl, &c->to, NULL, RTM_F_FIB_MATCH, &now, e);
 	}

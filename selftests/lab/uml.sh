@@ -12,7 +12,8 @@
 #	-t SECONDS	of real time after which it is killed, default 300
 #	-o FOLDER	the host's folder that is /lab inside, default a new one
 #
-# LAB_KERNEL=debug in the environment: a kernel with KASAN and lockdep, slower.
+# LAB_KERNEL=debug in the environment: a kernel with KASAN and lockdep, slower;
+# LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER.
 #
 # Exit: the script's own; 124 when time ran out; 125 when the machine died or
 # its kernel complained, whatever the script said.
