@@ -130,6 +130,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/sysctl.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/netns/hash.h>
@@ -246,6 +247,7 @@ static u32 circuit_fcwnd __read_mostly;	/* the module's parameter */
 
 static DEFINE_HASHTABLE(circuits, 10);
 static DEFINE_SPINLOCK(circuits_lock);
+static struct workqueue_struct *circuit_wq;	/* closes breakers */
 
 static struct tcp_congestion_ops circuit_ops;
 
@@ -400,58 +402,97 @@ static const char *circuit_peer(const struct circuit *c, char text[PEER_TEXT])
 
 /* The breaker */
 
+/*
+ * Tripped and closed under circuits_lock, each with its references: one while
+ * tripped, one while the work is queued or runs.
+ */
+static bool circuit_set_tripped(struct circuit *c, u32 quiet)
+{
+	bool done;
+
+	spin_lock_bh(&circuits_lock);
+	done = !c->tripped;
+	if (done) {
+		WRITE_ONCE(c->tripped, TCP_CIRCUIT_BREAKER_TRIPPED);
+		WRITE_ONCE(c->quiet_until, jiffies + quiet * HZ);
+		refcount_inc(&c->refs);
+		if (quiet && queue_delayed_work(circuit_wq, &c->rearm,
+						quiet * HZ))
+			refcount_inc(&c->refs);
+	}
+	spin_unlock_bh(&circuits_lock);
+	return done;
+}
+
 static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
 			 u32 ms)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
-	u32 quiet = READ_ONCE(cn->breaker_quiet);
+	u32 window = READ_ONCE(c->window);
 	char peer[PEER_TEXT];
 
-	if (cmpxchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED,
-		    TCP_CIRCUIT_BREAKER_TRIPPED))
+	if (!circuit_set_tripped(c, READ_ONCE(cn->breaker_quiet)))
 		return;
-	refcount_inc(&c->refs);
 	WRITE_ONCE(c->loss, loss);
 	WRITE_ONCE(c->trips, c->trips + 1);
-	WRITE_ONCE(c->quiet_until, jiffies + quiet * HZ);
-	if (quiet)
-		schedule_delayed_work(&c->rearm, quiet * HZ);
 	atomic_long_inc(&cn->trips);
 	trace_tcp_circuit_breaker(&c->peer, c->id, true, loss);
 	pr_warn("circuit to %s: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %%, and those before it alike (threshold %u.%u %%); window cut from %u to %u segments\n",
 		circuit_peer(c, peer), lost, segments, ms, loss / 10, loss % 10,
 		READ_ONCE(cn->breaker) / 10, READ_ONCE(cn->breaker) % 10,
-		READ_ONCE(c->window), circuit_cut(READ_ONCE(c->window)));
+		window, circuit_cut(window));
 }
 
-/* Whoever closes it gives up the reference that it held.  False: was closed. */
-static bool circuit_close_breaker(struct circuit *c, const char *why)
+/* The caller's own reference keeps @c until the end. */
+static void circuit_close_breaker(struct circuit *c, const char *why)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
 	char peer[PEER_TEXT];
+	bool tripped, queued = false;
 
-	if (xchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED) !=
-	    TCP_CIRCUIT_BREAKER_TRIPPED)
-		return false;
+	spin_lock_bh(&circuits_lock);
+	tripped = c->tripped;
+	WRITE_ONCE(c->tripped, TCP_CIRCUIT_BREAKER_CLOSED);
+	if (tripped)
+		queued = cancel_delayed_work(&c->rearm);
+	spin_unlock_bh(&circuits_lock);
+	if (!tripped)
+		return;
+
 	WRITE_ONCE(c->lossy, 0);
 	atomic_long_inc(&cn->resets);
 	trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
 	pr_info("circuit to %s: breaker closed %s\n", circuit_peer(c, peer),
 		why);
 	circuit_put(c);
-	return true;
+	if (queued)
+		circuit_put(c);
+}
+
+/* True: it has more time to wait, and keeps the work's reference for that. */
+static bool circuit_still_lossy(struct circuit *c)
+{
+	bool queued = false;
+	long left;
+
+	spin_lock_bh(&circuits_lock);
+	left = READ_ONCE(c->quiet_until) - jiffies;
+	if (c->tripped && left > 0)
+		queued = queue_delayed_work(circuit_wq, &c->rearm, left);
+	spin_unlock_bh(&circuits_lock);
+	return queued;
 }
 
 static void circuit_rearm_work(struct work_struct *work)
 {
 	struct circuit *c = container_of(to_delayed_work(work), struct circuit,
 					 rearm);
-	long left = READ_ONCE(c->quiet_until) - jiffies;
 
-	if (left > 0)
-		schedule_delayed_work(&c->rearm, left);
-	else
+	if (circuit_still_lossy(c))
+		return;
+	if ((long)(READ_ONCE(c->quiet_until) - jiffies) <= 0)
 		circuit_close_breaker(c, "after its quiet time");
+	circuit_put(c);
 }
 
 /* A slot has ended with these counts, by the one stream that saw it end. */
@@ -862,6 +903,9 @@ static u32 circuit_first_ten(struct sock *sk, u32 window)
 	u32 in_flight = tcp_packets_in_flight(tp);
 	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
 
+	/* SO_MAX_PACING_RATE 0: no pace, for the core, too */
+	if (!pace)
+		return window;
 	if (tp->tcp_clock_cache >= s->depart) {
 		s->depart = tp->tcp_clock_cache +
 			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
@@ -1071,6 +1115,9 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct stream *s = inet_csk_ca(sk);
 
+	/* A SYN-ACK is an ACK, too, and comes before init(). */
+	if (unlikely(s->mark != STREAM_MARK || !s->live))
+		return;
 	circuit_hold(sk);
 	if (unlikely(tcp_jiffies32 - s->reported >= STREAM_REPORT) &&
 	    s->circuit)
@@ -1095,6 +1142,9 @@ static void circuit_set_state(struct sock *sk, u8 new_state)
 		s->losses++;
 		atomic_long_inc(&circuit_pernet(sk)->losses);
 		circuit_hold(sk);
+		/* A dead stream keeps nothing from the others. */
+		if (s->circuit && inet_csk(sk)->icsk_retransmits > 1)
+			stream_rest(sk);
 	}
 }
 
@@ -1528,7 +1578,6 @@ static void circuit_reset(struct net *net, const struct in6_addr *peer,
 	struct circuit *c;
 
 	while ((c = circuit_find_tripped(net, peer))) {
-		cancel_delayed_work_sync(&c->rearm);
 		circuit_close_breaker(c, why);
 		circuit_put(c);
 	}
@@ -1703,6 +1752,7 @@ static void __net_exit circuit_net_exit(struct net *net)
 	unregister_net_sysctl_table(cn->header);
 	kfree(cn->table);
 	circuit_reset(net, NULL, "with its namespace");
+	flush_workqueue(circuit_wq);
 }
 
 static struct pernet_operations circuit_net_ops = {
@@ -1743,9 +1793,12 @@ static int __init circuit_register(void)
 
 	BUILD_BUG_ON(sizeof(struct stream) > ICSK_CA_PRIV_SIZE);
 
+	circuit_wq = alloc_workqueue("tcp_circuit", WQ_UNBOUND, 0);
+	if (!circuit_wq)
+		return -ENOMEM;
 	err = register_pernet_subsys(&circuit_net_ops);
 	if (err)
-		return err;
+		goto err_wq;
 	err = circuit_register_sockopts();
 	if (err)
 		goto err_pernet;
@@ -1758,6 +1811,8 @@ err_sockopt:
 	circuit_unregister_sockopts();
 err_pernet:
 	unregister_pernet_subsys(&circuit_net_ops);
+err_wq:
+	destroy_workqueue(circuit_wq);
 	return err;
 }
 
@@ -1766,6 +1821,7 @@ static void __exit circuit_unregister(void)
 	tcp_unregister_congestion_control(&circuit_ops);
 	circuit_unregister_sockopts();
 	unregister_pernet_subsys(&circuit_net_ops);
+	destroy_workqueue(circuit_wq);
 }
 
 module_init(circuit_register);
