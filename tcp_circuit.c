@@ -93,8 +93,9 @@
  *	slot		a fourth of net.ipv4.tcp_circuit_breaker_ms (2000), at
  *			least 5 round trips and CIRCUIT_SLOT_SEGMENTS segments
  *	trips		when four slots in a row each lost more than
- *			net.ipv4.tcp_circuit_breaker thousandths (100; 0 = off).
- *			A burst or an outage is in one slot or two.
+ *			net.ipv4.tcp_circuit_breaker thousandths (100; 0 = off);
+ *			one that lost more than half counts for two.  A burst or
+ *			an outage is in one slot.
  *	cuts		the circuit's window to a tenth, or to TCP's initial
  *			window where that is less; one line in the log
  *	closes		after net.ipv4.tcp_circuit_breaker_quiet seconds (300; 0 =
@@ -142,6 +143,7 @@
 
 #define STREAM_MARK	0x63697263U	/* "circ": the private area is ours */
 #define STREAM_SMALL	16		/* segments that are modest in any circuit */
+#define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
 #define STREAM_UNPACED	10		/* segments that the core never paces */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
@@ -204,6 +206,7 @@ struct stream {
 	u16	mss;		/* that pace was made from, bytes */
 	u16	burst;		/* segments, when paced */
 	u8	state;		/* enum tcp_circuit_state */
+	u8	young;		/* round trips before its use of its part tells */
 	u8	live:1,		/* between init() and release() */
 		proved:1,	/* modest by what it did, not by what it asks */
 		repace:1,	/* its part has changed */
@@ -449,7 +452,9 @@ static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms,
 		return;
 	}
 	/* After a pause, what was before it is not "in a row". */
-	WRITE_ONCE(c->lossy, ms > 4 * slot_ms + 1000 ? 1 : c->lossy + 1);
+	if (ms > CIRCUIT_SLOTS * slot_ms)
+		WRITE_ONCE(c->lossy, 0);
+	WRITE_ONCE(c->lossy, c->lossy + (loss > 500 ? 2 : 1));
 	if (READ_ONCE(c->tripped))
 		WRITE_ONCE(c->quiet_until,
 			   jiffies + READ_ONCE(cn->breaker_quiet) * HZ);
@@ -521,6 +526,7 @@ static void stream_take(struct stream *s, u32 window, u32 n)
 	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
 		atomic_add(take, &c->modest);
 	s->part += take;
+	s->young = STREAM_YOUNG;
 	s->repace = 1;
 }
 
@@ -617,8 +623,10 @@ static void stream_count_round(struct sock *sk, u32 in_flight)
 	s->peak = max(s->peak, in_flight);
 	if (before(tp->snd_una, s->round_end))
 		return;
-	if (s->round_end)
+	if (!s->young)
 		stream_end_round(sk);
+	else
+		s->young--;
 	s->peak = in_flight;
 	s->round_end = tp->snd_nxt;
 }
@@ -659,7 +667,8 @@ static u32 stream_part(struct sock *sk, u32 window)
 			return s->part;
 		stream_set_state(sk, TCP_CIRCUIT_STREAM_HUNGRY);
 		s->proved = 0;
-		s->round_end = 0;
+		s->young = STREAM_YOUNG;
+		s->round_end = tp->snd_nxt;
 		s->peak = 0;
 	}
 	stream_take_share(sk, window);
@@ -921,6 +930,17 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
+#ifndef HAVE_MIN_TSO_SEGS
+/* Asked in its place: not the least, but the number. */
+static u32 circuit_tso_segs(struct sock *sk, unsigned int mss_now)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	circuit_min_tso_segs(sk);
+	return s->mark == STREAM_MARK && s->burst ? s->burst : GSO_MAX_SEGS;
+}
+#endif
+
 /*
  * The area may hold what was asked for before connect(), or be inherited from
  * a listener; it is zero otherwise (tcp_reinit_congestion_control(),
@@ -1157,7 +1177,11 @@ static struct tcp_congestion_ops circuit_ops __read_mostly = {
 	.init		= circuit_init,
 	.release	= circuit_release,
 	.cong_control	= circuit_cong_control,
+#ifdef HAVE_MIN_TSO_SEGS
 	.min_tso_segs	= circuit_min_tso_segs,
+#else
+	.tso_segs	= circuit_tso_segs,
+#endif
 	.set_state	= circuit_set_state,
 	.ssthresh	= circuit_ssthresh,
 	.undo_cwnd	= circuit_undo_cwnd,

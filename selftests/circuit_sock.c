@@ -41,6 +41,9 @@ struct options {
 	long long	bytes;		/* to send, or to send back from a server */
 	int		idle_ms;	/* pause, then the same bytes once more */
 	int		hold_ms;	/* stay connected after the last ACK */
+	long long	rate;		/* TCP_CIRCUIT_RATE, -1 = leave */
+	long		max_pacing;	/* SO_MAX_PACING_RATE, 0 = leave */
+	int		rcvbuf;		/* SO_RCVBUF of a listener, 0 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
 };
 
@@ -70,6 +73,19 @@ static void set_window(int fd, long window)
 	if (window >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND,
 				      &fcwnd, sizeof(fcwnd)))
 		die("TCP_CIRCUIT_FCWND");
+}
+
+static void set_rates(int fd, const struct options *o)
+{
+	uint64_t rate = o->rate;
+	unsigned int most = o->max_pacing;
+
+	if (o->rate >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_RATE,
+				       &rate, sizeof(rate)))
+		die("TCP_CIRCUIT_RATE");
+	if (most && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &most,
+			       sizeof(most)))
+		die("SO_MAX_PACING_RATE");
 }
 
 static void look(int fd, struct seen *seen)
@@ -104,10 +120,11 @@ static void report(int fd, const struct seen *seen)
 	       seen->state_max, ti.tcpi_total_retrans, ti.tcpi_delivered_ce,
 	       seen->silence_ms);
 	if (ci_len)
-		printf(" fcwnd=%u source=%u asked=%u fcwnd_max=%u restored=%u losses=%u recoveries=%u",
+		printf(" fcwnd=%u source=%u asked=%u fcwnd_max=%u restored=%u losses=%u recoveries=%u rate=%llu pacing=%llu burst=%u",
 		       ci.tci_fcwnd, ci.tci_source, ci.tci_asked,
 		       ci.tci_fcwnd_max, ci.tci_restored, ci.tci_losses,
-		       ci.tci_recoveries);
+		       ci.tci_recoveries, (unsigned long long)ci.tci_rate,
+		       (unsigned long long)ti.tcpi_pacing_rate, ci.tci_burst);
 	printf("\n");
 	fflush(stdout);
 }
@@ -183,6 +200,7 @@ static int connect_to(const char *address, int port, const struct options *o)
 		die("socket");
 	set_algorithm(fd, o->algorithm);
 	set_window(fd, o->early_window);
+	set_rates(fd, o);
 	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
 	       : connect(fd, (void *)&a4, sizeof(a4)))
 		die("connect");
@@ -224,6 +242,9 @@ static int run_serve(int port, const struct options *o)
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	set_algorithm(listener, o->algorithm);
 	set_window(listener, o->early_window);
+	if (o->rcvbuf && setsockopt(listener, SOL_SOCKET, SO_RCVBUF,
+				    &o->rcvbuf, sizeof(o->rcvbuf)))
+		die("SO_RCVBUF");
 	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 64))
 		die("listen");
 	for (;;) {
@@ -245,15 +266,16 @@ static int run_serve(int port, const struct options *o)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_sock serve [-C ALG] [-w FCWND] [-n BYTES] PORT\n"
+		"usage: circuit_sock serve [-C ALG] [-w FCWND] [-n BYTES] [-B RCVBUF] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
-		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-r] ADDRESS PORT\n");
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .early_window = -1, .late_window = -1 };
+	struct options o = { .early_window = -1, .late_window = -1,
+			     .rate = -1 };
 	const char *command;
 	int opt;
 
@@ -261,7 +283,7 @@ int main(int argc, char **argv)
 		return usage();
 	command = *++argv;
 	argc--;
-	while ((opt = getopt(argc, argv, "C:L:w:W:n:i:k:r")) != -1) {
+	while ((opt = getopt(argc, argv, "C:L:w:W:n:i:k:R:M:B:r")) != -1) {
 		switch (opt) {
 		case 'C': o.algorithm = optarg; break;
 		case 'L': o.later = optarg; break;
@@ -270,6 +292,9 @@ int main(int argc, char **argv)
 		case 'n': o.bytes = atoll(optarg); break;
 		case 'i': o.idle_ms = atoi(optarg); break;
 		case 'k': o.hold_ms = atoi(optarg); break;
+		case 'R': o.rate = atoll(optarg); break;
+		case 'M': o.max_pacing = atol(optarg); break;
+		case 'B': o.rcvbuf = atoi(optarg); break;
 		case 'r': o.quiet_start = true; break;
 		default: return usage();
 		}

@@ -8,15 +8,16 @@
  * few milliseconds the windows of those with data outstanding are added up.
  * Prints one line of NAME=value:
  *
- *	bytes		acknowledged, all streams, in the measured time
+ *	bytes		acknowledged, all streams but a quiet one, in the measured
+ *			time
  *	jain		Jain's fairness of these, in ten-thousandths: (sum x)^2 /
  *			(n sum x^2), 10000 = even (Jain, Chiu, Hawe, 1984)
  *	sum_max		largest sum of windows seen, segments, and of how many
  *			streams it was (sum_streams)
  *	held_max	largest tci_held seen, segments
- *	settle_ms	from the start of the last stream until all windows but
- *			one, which has what the division leaves, were alike but
- *			for a segment; -1: never
+ *	settle_ms	from the start of the last stream until all windows were
+ *			alike, but for what the division leaves: at most n
+ *			segments; -1: never
  *	retrans		segments sent again, all streams
  */
 #include <arpa/inet.h>
@@ -62,7 +63,7 @@ struct stream {
 };
 
 struct seen {
-	uint32_t	sum_max, sum_streams, held_max, quiet_max;
+	uint32_t	sum_max, sum_streams, held_max;
 	long		settle_ms;
 };
 
@@ -153,7 +154,7 @@ static void feed(int ep)
 /* Of those with data outstanding; the sum may be at most the window and n. */
 static void sample(int n, struct seen *seen, long since_start)
 {
-	uint32_t sum = 0, active = 0, least = ~0U, second = ~0U, most = 0, all;
+	uint32_t sum = 0, active = 0, least = ~0U, most = 0, all;
 	int i;
 
 	for (i = 0; i < n; i++) {
@@ -163,12 +164,8 @@ static void sample(int n, struct seen *seen, long since_start)
 			continue;
 		sum += info.tcpi_snd_cwnd;
 		active++;
-		if (info.tcpi_snd_cwnd < least) {
-			second = least;
+		if (info.tcpi_snd_cwnd < least)
 			least = info.tcpi_snd_cwnd;
-		} else if (info.tcpi_snd_cwnd < second) {
-			second = info.tcpi_snd_cwnd;
-		}
 		if (info.tcpi_snd_cwnd > most)
 			most = info.tcpi_snd_cwnd;
 	}
@@ -179,7 +176,7 @@ static void sample(int n, struct seen *seen, long since_start)
 	all = held(streams[0].fd);
 	if (all > seen->held_max)
 		seen->held_max = all;
-	if (active == (uint32_t)n && (n == 1 || most - second <= 1) &&
+	if (active == (uint32_t)n && most - least <= (uint32_t)n &&
 	    since_start >= 0 && seen->settle_ms < 0)
 		seen->settle_ms = since_start;
 }
@@ -204,12 +201,11 @@ static void report(int n, const struct seen *seen)
 		bytes += streams[i].bytes;
 		retrans += tcp_info(streams[i].fd).tcpi_total_retrans;
 	}
-	printf("bytes=%llu jain=%d sum_max=%u sum_streams=%u held_max=%u settle_ms=%ld retrans=%llu last_bytes=%llu\n",
+	printf("bytes=%llu jain=%d sum_max=%u sum_streams=%u held_max=%u settle_ms=%ld retrans=%llu\n",
 	       (unsigned long long)bytes,
 	       squares ? (int)(10000 * sum * sum / n / squares) : 0,
 	       seen->sum_max, seen->sum_streams, seen->held_max,
-	       seen->settle_ms, (unsigned long long)retrans,
-	       (unsigned long long)streams[n - 1].bytes);
+	       seen->settle_ms, (unsigned long long)retrans);
 }
 
 static void measure(int n, bool begin)
@@ -261,7 +257,7 @@ static void run(const struct options *o)
 		}
 	}
 	measure(o->streams, false);
-	report(o->streams, &seen);
+	report(bulk, &seen);
 }
 
 static int usage(void)

@@ -46,9 +46,13 @@ checkpatch()
 	return 0
 }
 
+# A tracepoint's macro ends its lines as no function does.
 module_style()
 {
-	checkpatch FILE_PATH_CHANGES "$(c_files | grep -v '^tools/\|^selftests/')"
+	checkpatch FILE_PATH_CHANGES \
+		"$(c_files | grep -v '^tools/\|^selftests/\|^include/trace/')"
+	checkpatch FILE_PATH_CHANGES,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT \
+		"$(c_files | grep '^include/trace/')"
 }
 
 # What is ignored: what userland has not got (strscpy, kstrto*, ARRAY_SIZE, BIT,

@@ -1,0 +1,295 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml
+#
+# The circuit breaker: trips when a circuit turns out to be a path that others
+# share, so that they live; not for random loss, a burst, or an outage.  Sticky,
+# until the administrator or a long quiet time; one line in the log; seen by ss.
+#
+#	src --- rtr === dst	r2: the circuit, 1 Gbit/s
+#				r3: 100 Mbit/s, which CUBIC uses already
+#
+# 10.77.9.1 is on dst's lo; rtr's route to it is the circuit's way.
+
+. "$(dirname "$0")/lib.sh"
+need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_module
+
+RTT_MS=50
+FAR=10.77.9.1
+SHARED=10.77.3.1
+
+topology()
+{
+	network
+	wire "$RTR" r3 "$DST" eth2
+	ip -n "$RTR" addr add 10.77.3.254/24 dev r3
+	ip -n "$DST" addr add $SHARED/24 dev eth2
+	ip -n "$DST" addr add $FAR/32 dev lo
+	ip -n "$SRC" route add $FAR via 10.77.1.254
+	single_packets
+	offloads_off rtr r3
+	offloads_off dst eth2
+	set_up
+	in_rtr tc qdisc replace dev r3 root tbf rate 100mbit burst 3028 \
+		limit 625000
+	by_circuit
+}
+
+# The way back has all of the delay, so that r2 and r3 are free for the rest.
+set_up()
+{
+	local port
+
+	in_src ctcp-setup --quiet --rate 1gbit --rtt ${RTT_MS}ms eth1 \
+		>/dev/null || fail "ctcp-setup on src"
+	in_dst ctcp-setup --quiet --shaper none --rate 1gbit \
+		--rtt ${RTT_MS}ms eth1 >/dev/null || fail "ctcp-setup on dst"
+	for port in eth1 eth2; do
+		in_dst tc qdisc replace dev $port root netem limit 1000000 \
+			delay ${RTT_MS}ms
+	done
+}
+
+by_circuit()
+{
+	ip -n "$RTR" route replace $FAR via 10.77.2.1
+}
+
+# What the breaker and everything about it says, for the circuit to FAR
+line()
+{
+	in_src awk -v peer=$FAR '$1 == peer' /proc/net/tcp_circuit
+}
+
+state_is()
+{
+	[ "$(line | awk '{ print $NF }')" = "$1" ]
+}
+
+trips()
+{
+	line | awk '{ n = $10 } END { print n + 0 }'
+}
+
+log_lines()
+{
+	dmesg | grep -c "tcp_circuit: circuit to .*breaker tripped"
+}
+
+# flow MS [OPTION...]: streams of the circuit, in the background
+flow()
+{
+	background src circuit_streams -t "$@" $FAR $PORT >"$TMP/flow"
+	FLOW=$!
+}
+
+flow_end()
+{
+	kill $FLOW
+	wait $FLOW 2>/dev/null
+	in_src ss -K "dport = :$PORT" >/dev/null
+}
+
+# untripped NAME: nor a line in the log
+untripped()
+{
+	equal "$1: trips" 0 "$(trips)"
+	equal "$1: state" closed "$(line | awk '{ print $NF }')"
+}
+
+damage()
+{
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 "$@"
+}
+
+random_loss()
+{
+	local percent
+
+	for percent in 1 5; do
+		damage loss $percent%
+		flow 5000
+		sleep 5
+		untripped "$percent % random loss for 5 s"
+		at_least "$percent % random loss: lost" 1000 \
+			"$(line | awk '{ print $9 }')"
+		flow_end
+	done
+	damage delay 0ms
+}
+
+# All for 14 ms: 1200 frames at 1 Gbit/s
+burst()
+{
+	local lost
+
+	flow 4000
+	sleep 1.5
+	damage loss 100%
+	sleep 0.014
+	damage delay 0ms
+	sleep 2.4
+	lost=$(line | awk '{ print $9 }')
+	at_least "a burst of 1000 losses: lost" 1000 "$lost"
+	untripped "a burst of 1000 losses"
+	flow_end
+}
+
+outage()
+{
+	flow 9000
+	sleep 1.5
+	damage loss 100%
+	sleep 3
+	damage delay 0ms
+	sleep 4
+	at_least "an outage of 3 s: lost" 1000 "$(line | awk '{ print $9 }')"
+	untripped "an outage of 3 s"
+	flow_end
+}
+
+cross_bytes()
+{
+	in_rtr ss -Hti "dport = :$PORT" |
+		sed -n 's/.*bytes_acked:\([0-9]*\).*/\1/p'
+}
+
+# Mbit/s of CUBIC in each of the next COUNT seconds
+cross_rates()
+{
+	local before now
+
+	before=$(cross_bytes)
+	for ((i = 0; i < $1; i++)); do
+		sleep 1
+		now=$(cross_bytes)
+		echo $(((now - before) * 8 / 1000000))
+		before=$now
+	done
+}
+
+# reroute NAME STREAMS: CUBIC's share is half of 100 Mbit/s, 40 % of it 20
+reroute()
+{
+	local cross rates logged
+
+	logged=$(log_lines)
+	background rtr circuit_sock send -C cubic -n 100000000000 $SHARED $PORT \
+		>/dev/null
+	cross=$!
+	sleep 3
+	at_least "$1: CUBIC alone, Mbit/s" 80 "$(cross_rates 1)"
+	flow 20000 -n "$2"
+	sleep 2
+	ip -n "$RTR" route replace $FAR via $SHARED
+	rates=$(cross_rates 8)
+	at_least "$1: CUBIC in the fifth second after it, Mbit/s" 20 \
+		"$(sed -n 5p <<<"$rates")"
+	at_least "$1: CUBIC in the eighth, Mbit/s" 20 \
+		"$(sed -n 8p <<<"$rates")"
+	equal "$1: trips" 1 "$(trips)"
+	equal "$1: lines in the log" 1 $(($(log_lines) - logged))
+	kill $cross
+	wait $cross 2>/dev/null
+	in_rtr ss -K "dport = :$PORT" >/dev/null
+}
+
+# cwnd is a tenth at most, for all streams together, and ss says by how much.
+cut()
+{
+	local out window
+
+	window=$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)
+	out=$(in_src ss -Hti "dport = :$PORT")
+	at_least "tripped: a tenth of the window, least what streams hold" \
+		"$(sed -n 's/.*\bcwnd:\([0-9]*\).*/\1/p' <<<"$out" |
+			awk '{ n += $1 } END { print n }')" $((window / 10))
+	matches "tripped: ss shows it" "cwnd_gain:0\.0" "$out"
+	at_least "tripped: loss that did it, thousandths" 100 \
+		"$(dmesg | sed -n 's/.*lost in the last.* ms, \([0-9]*\)\.\([0-9]\) %.*/\1\2/p' |
+			tail -n 1)"
+}
+
+# Streams may end, the path may be mended: it stays.
+sticky()
+{
+	flow_end
+	by_circuit
+	sleep 3
+	succeeds "sticky when all streams have ended" state_is tripped
+	flow 3000
+	sleep 2
+	succeeds "sticky for a new stream" state_is tripped
+	cut
+}
+
+reset_by_hand()
+{
+	refused "what is not reset is refused" \
+		in_src sh -c 'echo open >/proc/net/tcp_circuit'
+	succeeds "reset of another peer" \
+		in_src sh -c 'echo reset 192.0.2.1 >/proc/net/tcp_circuit'
+	succeeds "is not of this one" state_is tripped
+	succeeds "reset" in_src sh -c "echo reset $FAR >/proc/net/tcp_circuit"
+	succeeds "closed by it" state_is closed
+	until_true 5 window_is_back
+	succeeds "the window is back" window_is_back
+	flow_end
+}
+
+window_is_back()
+{
+	in_src ss -Hti "dport = :$PORT" |
+		grep -q "cwnd:$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)\b"
+}
+
+# With a short quiet time: closed that long after the last lossy slot.
+quiet()
+{
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 5
+	damage loss 40%
+	flow 3000
+	until_true 10 state_is tripped
+	succeeds "40 % random loss trips it" state_is tripped
+	flow_end
+	damage delay 0ms
+	sleep 3
+	succeeds "not yet closed 3 s later" state_is tripped
+	until_true 10 no_circuit
+	equal "closed and gone after its quiet time" "" "$(line)"
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
+}
+
+no_circuit()
+{
+	[ -z "$(line)" ]
+}
+
+off()
+{
+	set_in src net.ipv4.tcp_circuit_breaker 0
+	damage loss 40%
+	flow 5000
+	sleep 5
+	untripped "threshold 0: off"
+	flow_end
+	damage delay 0ms
+	set_in src net.ipv4.tcp_circuit_breaker 100
+}
+
+topology
+serve dst -C circuit
+random_loss
+burst
+outage
+reroute "onto 100 Mbit/s" 1
+sticky
+reset_by_hand
+reroute "four streams onto 100 Mbit/s" 4
+in_src sh -c 'echo reset >/proc/net/tcp_circuit'
+flow_end
+by_circuit
+quiet
+off
+finish

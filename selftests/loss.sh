@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml
+#
+# Loss costs what was lost and no more: goodput against the line's payload limit
+# x (1 - loss), with the buffers that ctcp-setup --loss plans, from the first
+# second on.  Reordering and duplication do not bring it down.  After an outage
+# the window is full one round trip after the first packet gets through.
+
+. "$(dirname "$0")/lib.sh"
+need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_module
+
+RATE_MBIT=1000
+RTT_MS=50
+TIME_MS=5000
+
+# damage WORDS...: what netem does to what goes to dst
+damage()
+{
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 "$@"
+}
+
+# set_up [OPTION...]: both hosts by ctcp-setup
+set_up()
+{
+	local host
+
+	for host in src dst; do
+		"in_$host" ctcp-setup --quiet --rate ${RATE_MBIT}mbit \
+			--rtt ${RTT_MS}ms "$@" eth1 >"$TMP/setup" 2>&1 ||
+			fail "ctcp-setup $* on $host" "$(<"$TMP/setup")"
+	done
+}
+
+# share OUTPUT: thousandths of the line's payload limit
+share()
+{
+	echo $(($(field bytes "$1") * 1000 /
+		(RATE_MBIT * 125 * TIME_MS / 1514 * 1448)))
+}
+
+# goodput NAME LEAST: one stream for TIME_MS, after a second
+goodput()
+{
+	local out
+
+	out=$(in_src timeout 120 circuit_streams -w 1000 -t $TIME_MS -p 50 \
+		$DST4 $PORT)
+	at_least "$1: thousandths of the line" "$2" "$(share "$out")"
+}
+
+# random PERCENT LEAST: of limit x (1 - loss), in thousandths
+random()
+{
+	set_up --loss "$1%"
+	damage loss "$1%"
+	goodput "$1 % loss" $(($2 * (100 - $1) / 100))
+}
+
+# The plan's rule is the smallest: with what no loss needs it would not do.
+smallest()
+{
+	local out
+
+	set_up
+	damage loss 1%
+	out=$(in_src timeout 120 circuit_streams -w 1000 -t $TIME_MS -p 50 \
+		$DST4 $PORT)
+	if [ "$(share "$out")" -lt 950 ]; then
+		pass "1 % loss without --loss: $(share "$out") (under 950)"
+	else
+		fail "1 % loss without --loss" "expected: under 950" \
+			"got:      $(share "$out")"
+	fi
+}
+
+# 5 ms late: each tenth packet waits, those behind it overtake.
+disorder()
+{
+	set_up --loss 1%
+	damage delay 5ms reorder 90%
+	goodput "reordering by 5 ms" 900
+	damage duplicate 1%
+	goodput "1 % duplicated" 970
+}
+
+# The path is dead for 3 s.  Measured from the first ACK that shows that a packet
+# got through: the time until a full window is in flight.
+outage()
+{
+	local out
+
+	set_up
+	damage delay 0ms
+	background src circuit_sock send -C circuit -n 100000000000 $DST4 $PORT \
+		>/dev/null
+	out=$!
+	until_true 5 full_window
+	damage loss 100%
+	sleep 3
+	damage delay 0ms
+	until_true_ms 10000 alive
+	until_true_ms 1000 full_window
+	at_least "after an outage of 3 s: ms to a full window, and then" 0 "$MS"
+	if [ "$MS" -le $((RTT_MS * 13 / 10 + 10)) ]; then
+		pass "within a round trip: $MS ms"
+	else
+		fail "a full window within a round trip" \
+			"expected: at most $((RTT_MS * 13 / 10 + 10)) ms" \
+			"got:      $MS ms"
+	fi
+	kill $out
+}
+
+# until_true_ms LIMIT COMMAND...: poll each ms; MS is how many it took
+until_true_ms()
+{
+	local limit=$1
+
+	shift
+	MS=0
+	while ! "$@"; do
+		MS=$((MS + 1))
+		[ $MS -lt "$limit" ] || return 1
+		sleep 0.001
+	done
+}
+
+connection()
+{
+	in_src ss -Hti "dport = :$PORT"
+}
+
+full_window()
+{
+	connection | awk '{
+		for (i = 1; i <= NF; i++) {
+			split($i, v, ":")
+			n[v[1]] = v[2]
+		}
+		# ss shows what it is not asked for as nothing
+		flight = n["unacked"] - n["sacked"] - n["lost"]
+		split(n["retrans"], r, "/")
+		flight += r[1]
+		exit !(flight >= n["cwnd"] * 9 / 10)
+	}'
+}
+
+# No timeout is backed off any more.
+alive()
+{
+	! connection | grep -q backoff
+}
+
+network
+single_packets
+in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
+serve dst -C circuit
+random 1 980
+random 5 970
+smallest
+disorder
+outage
+finish

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# From connect() to full rate in at most two round trips, both directions.  Seen
+# in the packets on rtr: in the round trip that begins two after the SYN left
+# (client to server: SYN, the 64 KB that a SYN-ACK can promise, everything), the
+# sender moves a full window.  A small receiver is never overrun.
+
+. "$(dirname "$0")/lib.sh"
+need_commands tcpdump ethtool circuit_sock
+need_module
+
+RTT_MS=600	# long against whatever an emulated machine does
+FCWND=300	# more than six times what a SYN-ACK can promise
+MSS=1448
+
+# connection FROM COMMAND...: captured on r1, with a server of its own
+captured()
+{
+	rm -f "$TMP/cap"
+	background rtr tcpdump -i r1 -s 128 -U -w "$TMP/cap" "tcp port $PORT" \
+		2>"$TMP/tcpdump.err"
+	DUMP=$!
+	until_true 10 grep -q 'listening on' "$TMP/tcpdump.err"
+	"$@" >/dev/null 2>&1
+	until_true 10 sh -c "tcpdump -n -r $TMP/cap 2>/dev/null |
+		grep -q 'Flags .[FR]'"
+	kill $DUMP
+	wait $DUMP
+	serve_end
+}
+
+# in_round N FROM: data segments that FROM sent in the N-th round trip after the
+# first SYN, counted at r1
+in_round()
+{
+	tcpdump -n -tt -r "$TMP/cap" 2>/dev/null |
+		awk -v from="$2." -v n="$1" -v rtt=$RTT_MS '
+		!t0 && /Flags \[S\]/ { t0 = $1 }
+		index($3, from) == 1 && /length [1-9]/ {
+			round = int(($1 - t0 + 0.02) * 1000 / rtt) + 1
+			count[round]++
+		}
+		END { print count[n] + 0 }'
+}
+
+# Handshake, then 64 KB, then a window in each round trip.
+client_to_server()
+{
+	PORT=$((PORT + 1))
+	serve dst -C circuit
+	captured in_src timeout 20 circuit_sock send -C circuit \
+		-n $((5 * FCWND * MSS)) $DST4 $PORT
+	equal "client to server: data in the first round trip" 0 \
+		"$(in_round 1 $SRC4)"
+	at_least "client to server: segments in the second" 44 \
+		"$(in_round 2 $SRC4)"
+	at_least "client to server: segments in the third, from two on" $FCWND \
+		"$(in_round 3 $SRC4)"
+}
+
+# The server's first flight leaves one round trip after the SYN came by: full.
+server_to_client()
+{
+	PORT=$((PORT + 1))
+	serve dst -C circuit -n $((5 * FCWND * MSS))
+	captured in_src timeout 20 circuit_sock send -C circuit -k 6000 \
+		$DST4 $PORT
+	at_least "server to client: segments until the third round trip ends" \
+		$FCWND $(($(in_round 2 $DST4) + $(in_round 3 $DST4)))
+}
+
+# Nobody sends more than a receiver with a buffer of its own has said.
+small_receiver()
+{
+	local overrun
+
+	PORT=$((PORT + 1))
+	serve dst -C circuit -B 65536
+	captured in_src timeout 20 circuit_sock send -C circuit -n 600000 \
+		$DST4 $PORT
+	overrun=$(tcpdump -n -S -r "$TMP/cap" 2>/dev/null | awk -v s="$SRC4." '
+		/Flags \[S\]/ { match($0, /wscale [0-9]+/) }
+		/Flags \[S\.\]/ { if (match($0, /wscale [0-9]+/))
+			scale = 2 ^ substr($0, RSTART + 7, RLENGTH - 7) }
+		index($3, s) != 1 && match($0, /ack [0-9]+/) {
+			ack = substr($0, RSTART + 4, RLENGTH - 4)
+			match($0, /win [0-9]+/)
+			win = substr($0, RSTART + 4, RLENGTH - 4)
+			if ($0 !~ /Flags \[S/) win *= scale
+			if (ack + win > edge) edge = ack + win
+		}
+		index($3, s) == 1 && match($0, /seq [0-9]+:[0-9]+/) {
+			split(substr($0, RSTART + 4, RLENGTH - 4), q, ":")
+			if (q[2] > edge) n++
+			seen++
+		}
+		END { print seen ? n + 0 : "no data" }')
+	equal "small receiver: segments beyond its window" 0 "$overrun"
+	equal "small receiver: its overflows" 0 \
+		"$(in_dst nstat -asz TcpExtTCPRcvQDrop TcpExtTcpExtBacklogDrop |
+			awk '!/^#/ { n += $2 } END { print n + 0 }')"
+}
+
+network $((RTT_MS / 2))
+single_packets
+for host in src dst; do
+	set_in $host net.ipv4.tcp_circuit_fcwnd $FCWND
+done
+client_to_server
+server_to_client
+small_receiver
+finish

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# Sockets of one circuit share one window: n streams together hold fcwnd, each
+# its part, from one round trip after they come, go or fall idle; the sum is
+# never larger than fcwnd and a segment for each stream; the queue that was made
+# for one window drops nothing.  Goodput is asserted in virtual time only.
+
+. "$(dirname "$0")/lib.sh"
+need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_module
+
+if [ "$LAB" = uml ]; then
+	RATE_MBIT=1000 MANY="1 4 16 256" SECONDS_MS=3000
+else
+	RATE_MBIT=50 MANY="1 4 16" SECONDS_MS=1500
+fi
+RTT_MS=50
+# a full window's round trip: 1.3 x RTT, and the time of a delayed ACK
+ROUND_MS=$((RTT_MS * 13 / 10 + 10))
+[ "$LAB" = uml ] || ROUND_MS=$((ROUND_MS * 5))
+
+run()
+{
+	in_src timeout 120 circuit_streams "$@" $DST4 $PORT
+}
+
+drops()
+{
+	in_src tc -s qdisc show dev eth1 | sed -n 's/.*dropped \([0-9]*\).*/\1/p' |
+		head -n 1
+}
+
+at_most()
+{
+	if [ -n "$3" ] && [ "$3" -ge 0 ] && [ "$3" -le "$2" ]; then
+		pass "$1: $3 (at most $2)"
+	else
+		fail "$1" "expected: at most $2" "got:      $3"
+	fi
+}
+
+# shared NAME STREAMS OUTPUT: what holds for every number of streams
+shared()
+{
+	at_most "$1: windows together" $((FCWND + $2)) "$(field sum_max "$3")"
+	at_most "$1: parts together" "$FCWND" "$(field held_max "$3")"
+	equal "$1: the shaper's drops" 0 "$(drops)"
+	equal "$1: sent again" 0 "$(field retrans "$3")"
+}
+
+# payload limit in SECONDS_MS, bytes
+line()
+{
+	echo $((RATE_MBIT * 125 * SECONDS_MS * 1448 / 1514))
+}
+
+together()
+{
+	local n out
+
+	for n in $MANY; do
+		out=$(run -n "$n" -w 1000 -t $SECONDS_MS)
+		shared "$n streams" "$n" "$out"
+		[ "$LAB" = uml ] || continue
+		within "$n streams: bytes" "$(line)" "$(field bytes "$out")" \
+			$(($(line) / 100))
+		at_least "$n streams: Jain's fairness, 1/10000" 9900 \
+			"$(field jain "$out")"
+	done
+}
+
+# The first has the whole window when the others come.
+newcomers()
+{
+	local n out
+
+	for n in 2 8; do
+		out=$(run -n $n -f 1 -l 500 -w 700 -t 1000 -p 1)
+		shared "$((n - 1)) newcomers" $n "$out"
+		at_most "$((n - 1)) newcomers: ms until all windows are alike" \
+			$ROUND_MS "$(field settle_ms "$out")"
+	done
+}
+
+# Seven of eight stop: the one that is left has the whole window again.
+leavers()
+{
+	local out
+
+	out=$(run -n 8 -f 1 -l 100 -s 1000 -w 1200 -t $SECONDS_MS)
+	shared "seven of eight stop" 8 "$out"
+	[ "$LAB" = uml ] || return
+	within "seven of eight stop: bytes of the one" "$(line)" \
+		"$(field bytes "$out")" $(($(line) / 33))
+}
+
+# A control channel takes what it needs, not half of the window.
+quiet_one()
+{
+	local out
+
+	out=$(run -n 2 -q -w 1000 -t $SECONDS_MS)
+	shared "one that whispers beside" 2 "$out"
+	[ "$LAB" = uml ] || return
+	within "one that whispers beside: bytes" "$(line)" \
+		"$(field bytes "$out")" $(($(line) / 100))
+}
+
+# part_of OPTION...: what two sockets hold that send without end
+part_of()
+{
+	local out
+
+	background src circuit_sock send -C circuit -n 100000000000 "$@" $DST4 \
+		$PORT >/dev/null
+	out=$!
+	run -n 1 -w 500 -t 500 "${ID[@]}" >"$TMP/part"
+	kill $out
+	field sum_max "$(<"$TMP/part")"
+	in_src ss -K "dport = :$PORT" >/dev/null
+}
+
+# A window of one's own is outside; an id makes a circuit of its own.
+own_windows()
+{
+	ID=()
+	equal "beside a socket with a window of its own: window" "$FCWND" \
+		"$(part_of -w 77)"
+	ID=(-i 7)
+	equal "in another circuit, by its id: window" "$FCWND" "$(part_of)"
+}
+
+off()
+{
+	local out
+
+	set_in src net.ipv4.tcp_circuit_share 0
+	out=$(run -n 3 -w 500 -t 500)
+	equal "tcp_circuit_share 0: each has a window of its own" \
+		$((3 * FCWND)) "$(field sum_max "$out")"
+	set_in src net.ipv4.tcp_circuit_share 1
+}
+
+nothing_left()
+{
+	in_src ss -K "dport = :$PORT" >/dev/null
+	until_true 20 no_circuits
+	equal "circuits left when all is over" 0 \
+		"$(in_src sed 1d /proc/net/tcp_circuit | wc -l)"
+}
+
+no_circuits()
+{
+	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
+}
+
+network $((RTT_MS / 2))
+single_packets
+for host in src dst; do
+	"in_$host" ctcp-setup --quiet --rate ${RATE_MBIT}mbit --rtt ${RTT_MS}ms eth1 \
+		>/dev/null || fail "ctcp-setup on $host"
+done
+FCWND=$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)
+serve dst
+together
+newcomers
+leavers
+quiet_one
+own_windows
+off
+nothing_left
+finish
