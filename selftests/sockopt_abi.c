@@ -29,7 +29,7 @@
 #define NETNS_FCWND	60U
 #define NETNS_RATE	1000000ULL
 #define NOBODY		65534
-#define MAX_LEN		128	/* more than any option has */
+#define MAX_LEN		128U	/* more than any option has */
 
 enum family { V4, V6, MAPPED, FAMILIES };
 
