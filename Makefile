@@ -16,8 +16,9 @@ all: modules tools
 help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
 	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
-	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root)'
-	@echo 'make check-debug    the module'"'"'s tests on a kernel with KASAN and lockdep'
+	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
+	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
+	@echo 'make check-debug    the module'"'"'s tests on a kernel that watches itself'
 	@echo 'make check-cost     instructions per ACK beside Reno, CUBIC and BBR, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
@@ -48,11 +49,11 @@ check:
 # The tests of the module; what ctcp-setup does is the same on any kernel.
 check-debug: export LAB_KERNEL := debug
 check-debug:
-	selftests/lab/check.sh buffers first_flight hold limits sockopt sources \
-		switching unloading
+	selftests/lab/check.sh buffers churn first_flight fuzz hold limits sockopt \
+		sources stacks switching unloading
 
 check-kernels:
-	selftests/lab/qemu.sh $(SUITES)
+	selftests/lab/qemu.sh $(if $(BRIEF),--brief) $(SUITES)
 
 check-cost:
 	selftests/lab/cost.sh

@@ -41,11 +41,10 @@
  *	3. the network namespace: net.ipv4.tcp_circuit_fcwnd
  *	4. the module's parameter fcwnd
  *
- * and TCP's own ten segments when nothing is.  3 and 4 are read again on each
- * ACK and before each transmission, so writing them changes live sockets.  All
- * are capped by snd_cwnd_clamp (ip route ... lock cwnd N).  Unprivileged users
- * may ask by 1 for what the administrator gave by 2 to 4, for ten, or for
- * net.ipv4.tcp_circuit_fcwnd_max, whichever is most.
+ * and TCP's own ten segments when nothing is.  Writing 3 and 4 changes live
+ * sockets with their next ACK.  All are capped by snd_cwnd_clamp (ip route ...
+ * lock cwnd N).  Unprivileged users may ask by 1 for what the administrator gave
+ * by 2 to 4, for ten, or for net.ipv4.tcp_circuit_fcwnd_max, whichever is most.
  *
  * Streams share one window
  * ------------------------
@@ -68,9 +67,11 @@
  * one round trip.  (Max-min fairness, Bertsekas and Gallager, "Data Networks",
  * 6.5.2.)
  *
- * No lock is taken on ACKs.  The circuit's counters are read on each and
- * written only when a stream comes, goes, or its part changes; streams that
- * send steadily share the cache line and do not fight for it.
+ * No lock is taken on ACKs.  The circuit's counters are written only when a
+ * stream comes, goes, or its part changes; streams that send steadily share the
+ * cache line and do not fight for it.  What a stream has found stands until
+ * the circuit's version moves, the core touches the window, or a round trip
+ * ends: most ACKs look at no more than that (stream_settled()).
  *
  * A window asked for by 1 is the socket's own, outside of this.
  *
@@ -130,6 +131,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/sysctl.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/netns/hash.h>
@@ -166,6 +168,7 @@ struct circuit {
 	atomic_t	modest;		/* of these, held by the modest */
 	atomic_t	hungry;		/* streams that are */
 	atomic_t	sockets;	/* all that belong to it */
+	atomic_t	version;	/* one more when any of what parts are made from changes */
 	u32		tripped;	/* enum tcp_circuit_breaker */
 
 	/* Written by each stream ten times a second */
@@ -202,7 +205,8 @@ struct stream {
 	u32	recoveries;	/* times TCP_CA_Recovery was entered */
 	u32	lost;		/* reported so far: retransmitted less duplicates */
 	u32	delivered;	/* reported so far */
-	u32	reported;	/* jiffies */
+	u16	reported;	/* jiffies */
+	u16	version;	/* of the circuit when the part was made */
 	u16	mss;		/* that pace was made from, bytes */
 	u16	burst;		/* segments, when paced */
 	u8	state;		/* enum tcp_circuit_state */
@@ -211,7 +215,9 @@ struct stream {
 		proved:1,	/* modest by what it did, not by what it asks */
 		repace:1,	/* its part has changed */
 		paced:1,	/* sk_pacing_status is our doing */
-		cut:1;		/* by its circuit's breaker */
+		cut:1,		/* by its circuit's breaker */
+		settled:1,	/* its part stays until the circuit's version moves */
+		quick:1;	/* and it has data in flight, and no bursts to shape */
 };
 
 struct circuit_net {
@@ -246,6 +252,7 @@ static u32 circuit_fcwnd __read_mostly;	/* the module's parameter */
 
 static DEFINE_HASHTABLE(circuits, 10);
 static DEFINE_SPINLOCK(circuits_lock);
+static struct workqueue_struct *circuit_wq;	/* closes breakers */
 
 static struct tcp_congestion_ops circuit_ops;
 
@@ -384,63 +391,131 @@ static void circuit_put(struct circuit *c)
 		kfree(c);
 }
 
+/* A setting was written: all streams look at all of theirs with the next ACK. */
+static void circuit_unsettle(void)
+{
+	struct circuit *c;
+	int bucket;
+
+	spin_lock_bh(&circuits_lock);
+	hash_for_each(circuits, bucket, c, node)
+		atomic_inc(&c->version);
+	spin_unlock_bh(&circuits_lock);
+}
+
+#define PEER_TEXT	48	/* bytes of an address as text */
+
+/* "*" is nobody's address: the circuit of an id, or of the namespace. */
+static const char *circuit_peer(const struct circuit *c, char text[PEER_TEXT])
+{
+	if (ipv6_addr_any(&c->peer))
+		strscpy(text, "*", PEER_TEXT);
+	else if (ipv6_addr_v4mapped(&c->peer))
+		snprintf(text, PEER_TEXT, "%pI4", &c->peer.s6_addr32[3]);
+	else
+		snprintf(text, PEER_TEXT, "%pI6c", &c->peer);
+	return text;
+}
+
 /* The breaker */
+
+/*
+ * Tripped and closed under circuits_lock, each with its references: one while
+ * tripped, one while the work is queued or runs.
+ */
+static bool circuit_set_tripped(struct circuit *c, u32 quiet)
+{
+	bool done;
+
+	spin_lock_bh(&circuits_lock);
+	done = !c->tripped;
+	if (done) {
+		WRITE_ONCE(c->tripped, TCP_CIRCUIT_BREAKER_TRIPPED);
+		atomic_inc(&c->version);
+		WRITE_ONCE(c->quiet_until, jiffies + quiet * HZ);
+		refcount_inc(&c->refs);
+		if (quiet && queue_delayed_work(circuit_wq, &c->rearm,
+						quiet * HZ))
+			refcount_inc(&c->refs);
+	}
+	spin_unlock_bh(&circuits_lock);
+	return done;
+}
 
 static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
 			 u32 ms)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
-	u32 quiet = READ_ONCE(cn->breaker_quiet);
+	u32 window = READ_ONCE(c->window);
+	char peer[PEER_TEXT];
 
-	if (cmpxchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED,
-		    TCP_CIRCUIT_BREAKER_TRIPPED))
+	if (!circuit_set_tripped(c, READ_ONCE(cn->breaker_quiet)))
 		return;
-	refcount_inc(&c->refs);
 	WRITE_ONCE(c->loss, loss);
 	WRITE_ONCE(c->trips, c->trips + 1);
-	WRITE_ONCE(c->quiet_until, jiffies + quiet * HZ);
-	if (quiet)
-		schedule_delayed_work(&c->rearm, quiet * HZ);
 	atomic_long_inc(&cn->trips);
 	trace_tcp_circuit_breaker(&c->peer, c->id, true, loss);
-	pr_warn("circuit to %pI6c: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %% (threshold %u.%u %%, %u times in a row); window cut from %u to %u segments\n",
-		&c->peer, lost, segments, ms, loss / 10, loss % 10,
+	pr_warn("circuit to %s: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %%, and those before it alike (threshold %u.%u %%); window cut from %u to %u segments\n",
+		circuit_peer(c, peer), lost, segments, ms, loss / 10, loss % 10,
 		READ_ONCE(cn->breaker) / 10, READ_ONCE(cn->breaker) % 10,
-		CIRCUIT_SLOTS, READ_ONCE(c->window),
-		circuit_cut(READ_ONCE(c->window)));
+		window, circuit_cut(window));
 }
 
-/* Whoever closes it gives up the reference that it held.  False: was closed. */
-static bool circuit_close_breaker(struct circuit *c, const char *why)
+/* The caller's own reference keeps @c until the end. */
+static void circuit_close_breaker(struct circuit *c, const char *why)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
+	char peer[PEER_TEXT];
+	bool tripped, queued = false;
 
-	if (xchg(&c->tripped, TCP_CIRCUIT_BREAKER_CLOSED) !=
-	    TCP_CIRCUIT_BREAKER_TRIPPED)
-		return false;
+	spin_lock_bh(&circuits_lock);
+	tripped = c->tripped;
+	WRITE_ONCE(c->tripped, TCP_CIRCUIT_BREAKER_CLOSED);
+	atomic_inc(&c->version);
+	if (tripped)
+		queued = cancel_delayed_work(&c->rearm);
+	spin_unlock_bh(&circuits_lock);
+	if (!tripped)
+		return;
+
 	WRITE_ONCE(c->lossy, 0);
 	atomic_long_inc(&cn->resets);
 	trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
-	pr_info("circuit to %pI6c: breaker closed %s\n", &c->peer, why);
+	pr_info("circuit to %s: breaker closed %s\n", circuit_peer(c, peer),
+		why);
 	circuit_put(c);
-	return true;
+	if (queued)
+		circuit_put(c);
+}
+
+/* True: it has more time to wait, and keeps the work's reference for that. */
+static bool circuit_still_lossy(struct circuit *c)
+{
+	bool queued = false;
+	long left;
+
+	spin_lock_bh(&circuits_lock);
+	left = READ_ONCE(c->quiet_until) - jiffies;
+	if (c->tripped && left > 0)
+		queued = queue_delayed_work(circuit_wq, &c->rearm, left);
+	spin_unlock_bh(&circuits_lock);
+	return queued;
 }
 
 static void circuit_rearm_work(struct work_struct *work)
 {
 	struct circuit *c = container_of(to_delayed_work(work), struct circuit,
 					 rearm);
-	long left = READ_ONCE(c->quiet_until) - jiffies;
 
-	if (left > 0)
-		schedule_delayed_work(&c->rearm, left);
-	else
+	if (circuit_still_lossy(c))
+		return;
+	if ((long)(READ_ONCE(c->quiet_until) - jiffies) <= 0)
 		circuit_close_breaker(c, "after its quiet time");
+	circuit_put(c);
 }
 
 /* A slot has ended with these counts, by the one stream that saw it end. */
-static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms,
-			  u32 slot_ms)
+static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms)
 {
 	u32 lost = atomic_xchg(&c->slot_lost, 0);
 	u32 segments = lost + atomic_xchg(&c->slot_delivered, 0);
@@ -451,9 +526,6 @@ static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms,
 		WRITE_ONCE(c->lossy, 0);
 		return;
 	}
-	/* After a pause, what was before it is not "in a row". */
-	if (ms > CIRCUIT_SLOTS * slot_ms)
-		WRITE_ONCE(c->lossy, 0);
 	WRITE_ONCE(c->lossy, c->lossy + (loss > 500 ? 2 : 1));
 	if (READ_ONCE(c->tripped))
 		WRITE_ONCE(c->quiet_until,
@@ -473,7 +545,7 @@ static void circuit_look(struct circuit *c, struct circuit_net *cn, u32 rtt_us)
 	    atomic_read(&c->slot_delivered) < CIRCUIT_SLOT_SEGMENTS)
 		return;
 	if (cmpxchg(&c->slot_start, start, now) == start)
-		circuit_judge(c, cn, ms, slot_ms);
+		circuit_judge(c, cn, ms);
 }
 
 /* What a stream has seen since its last report. */
@@ -505,8 +577,10 @@ static void stream_give(struct stream *s, u32 n)
 	struct circuit *c = s->circuit;
 
 	atomic_sub(n, &c->held);
-	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
+	if (s->state == TCP_CIRCUIT_STREAM_MODEST) {
 		atomic_sub(n, &c->modest);
+		atomic_inc(&c->version);
+	}
 	s->part -= n;
 	s->repace = 1;
 }
@@ -523,8 +597,10 @@ static void stream_take(struct stream *s, u32 window, u32 n)
 			return;
 	} while (!atomic_try_cmpxchg(&c->held, &held, held + take));
 
-	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
+	if (s->state == TCP_CIRCUIT_STREAM_MODEST) {
 		atomic_add(take, &c->modest);
+		atomic_inc(&c->version);
+	}
 	s->part += take;
 	s->young = STREAM_YOUNG;
 	s->repace = 1;
@@ -545,6 +621,7 @@ static void stream_set_state(struct sock *sk, u8 state)
 		atomic_add(s->part, &c->modest);
 	if (state == TCP_CIRCUIT_STREAM_HUNGRY)
 		atomic_inc(&c->hungry);
+	atomic_inc(&c->version);
 	trace_tcp_circuit_stream(sk, state, s->part);
 }
 
@@ -554,6 +631,8 @@ static void stream_rest(struct sock *sk)
 
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
 		return;
+	s->settled = 0;
+	s->quick = 0;
 	stream_give(s, s->part);
 	s->proved = 0;
 	stream_set_state(sk, TCP_CIRCUIT_STREAM_IDLE);
@@ -647,6 +726,7 @@ static void stream_take_share(struct sock *sk, u32 window)
 		stream_give(s, s->part - keep);
 	else if (s->part < share)
 		stream_take(s, window, share - s->part);
+	s->settled = s->part == share;
 	stream_count_round(sk, in_flight);
 }
 
@@ -657,14 +737,17 @@ static u32 stream_part(struct sock *sk, u32 window)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
 
+	s->settled = 0;
 	if (tp->write_seq == tp->snd_una) {
 		stream_rest(sk);
 		/* what it may look forward to */
 		return DIV_ROUND_UP(window, (u32)atomic_read(&c->sockets));
 	}
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
-		if (stream_stays_modest(sk, window))
+		if (stream_stays_modest(sk, window)) {
+			s->settled = s->proved;
 			return s->part;
+		}
 		stream_set_state(sk, TCP_CIRCUIT_STREAM_HUNGRY);
 		s->proved = 0;
 		s->young = STREAM_YOUNG;
@@ -850,6 +933,9 @@ static u32 circuit_first_ten(struct sock *sk, u32 window)
 	u32 in_flight = tcp_packets_in_flight(tp);
 	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
 
+	/* SO_MAX_PACING_RATE 0: no pace, for the core, too */
+	if (!pace)
+		return window;
 	if (tp->tcp_clock_cache >= s->depart) {
 		s->depart = tp->tcp_clock_cache +
 			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
@@ -873,8 +959,10 @@ static void circuit_set_window(struct sock *sk, u32 window)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	window = min(window, TCP_CIRCUIT_FCWND_LIMIT);
-	if (likely(tcp_snd_cwnd(tp) == window))
+	if (likely(tcp_snd_cwnd(tp) == window)) {
+		s->held = window;
 		return;
+	}
 	if (tcp_snd_cwnd(tp) != s->held) {
 		s->restored++;
 		atomic_long_inc(&circuit_pernet(sk)->restored);
@@ -883,11 +971,48 @@ static void circuit_set_window(struct sock *sk, u32 window)
 	tcp_snd_cwnd_set(tp, window);
 }
 
+/* False: the core has moved the window, or a modest stream has filled its part. */
+static __always_inline bool stream_undisturbed(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tcp_snd_cwnd(tp) == s->held &&
+	       (s->state != TCP_CIRCUIT_STREAM_MODEST ||
+		tcp_packets_in_flight(tp) < s->part);
+}
+
+static bool stream_pace_undisturbed(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->mss == (u16)tcp_sk(sk)->mss_cache &&
+	       sk->sk_gso_max_segs <= s->burst &&
+	       READ_ONCE(sk->sk_pacing_rate) ==
+	       min(s->pace, READ_ONCE(sk->sk_max_pacing_rate));
+}
+
+/*
+ * True: circuit_hold() would change nothing.  Most ACKs of a stream at full rate
+ * need no more than this; the first one of each round trip looks at all.  Before
+ * its end, something is unacknowledged.
+ */
+static __always_inline bool stream_settled(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->settled && before(tcp_sk(sk)->snd_una, s->round_end) &&
+	       s->version == (u16)atomic_read(&s->circuit->version) &&
+	       stream_undisturbed(sk) &&
+	       (!s->burst || stream_pace_undisturbed(sk));
+}
+
 /* Window and pace as they have to be now; the window is also returned. */
 static u32 circuit_hold(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct circuit *c = s->circuit;
+	u16 version = c ? atomic_read(&c->version) : 0;
 	u32 source, part, window = circuit_window(sk, &source);
 	bool shares;
 
@@ -901,29 +1026,47 @@ static u32 circuit_hold(struct sock *sk)
 
 	shares = c && stream_shares(sk, source);
 	part = window;
+	s->settled = 1;
 	if (shares)
 		part = stream_part(sk, window);
 	else if (c)
 		stream_rest(sk);
+	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY)
+		s->round_end = tcp_sk(sk)->snd_nxt;
 	circuit_set_window(sk, part);
 	stream_hold_pace(sk, window, shares);
+	s->version = version;
+	s->settled = c && s->settled;
+	s->quick = s->settled && !s->burst &&
+		   s->state != TCP_CIRCUIT_STREAM_IDLE;
 	return part;
+}
+
+/* Window and pace as they have to be for a transmission. */
+static noinline void circuit_prepare(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 window = circuit_hold(sk);
+
+	if (s->burst && tcp_sk(sk)->data_segs_out < STREAM_UNPACED &&
+	    tcp_send_head(sk)) {
+		circuit_set_window(sk, circuit_first_ten(sk, window));
+		s->settled = 0;	/* that is not its part */
+	}
 }
 
 /*
  * Asked before each transmission, of new data or old.  Unpaced, the answer is
- * the core's own; paced, a GSO packet may be as short as one segment.
+ * the core's own; paced, a GSO packet may be as short as one segment.  What a
+ * settled stream has in flight will be acknowledged, and all looked at then.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {
-	struct stream *s = inet_csk_ca(sk);
-	u32 window;
+	const struct stream *s = inet_csk_ca(sk);
 
-	if (s->mark == STREAM_MARK && s->live) {
-		window = circuit_hold(sk);
-		if (s->burst && tcp_sk(sk)->data_segs_out < STREAM_UNPACED &&
-		    tcp_send_head(sk))
-			circuit_set_window(sk, circuit_first_ten(sk, window));
+	if (s->mark == STREAM_MARK && !(s->quick && stream_undisturbed(sk)) &&
+	    s->live) {
+		circuit_prepare(sk);
 		if (s->burst)
 			return 1;
 	}
@@ -1046,6 +1189,8 @@ static void circuit_release(struct sock *sk)
 	if (s->mark != STREAM_MARK || !s->live)
 		return;
 	s->live = 0;
+	s->settled = 0;
+	s->quick = 0;
 	stream_leave(sk);
 	stream_unpace(sk);
 }
@@ -1059,8 +1204,14 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct stream *s = inet_csk_ca(sk);
 
-	circuit_hold(sk);
-	if (unlikely(tcp_jiffies32 - s->reported >= STREAM_REPORT) &&
+	/* A SYN-ACK is an ACK, too, and comes before init(). */
+	if (unlikely(s->mark != STREAM_MARK || !s->live))
+		return;
+	if (likely(stream_settled(sk)))
+		s->peak = max(s->peak, tcp_packets_in_flight(tcp_sk(sk)));
+	else
+		circuit_hold(sk);
+	if (unlikely((u16)(tcp_jiffies32 - s->reported) >= STREAM_REPORT) &&
 	    s->circuit)
 		stream_report(sk);
 }
@@ -1083,6 +1234,9 @@ static void circuit_set_state(struct sock *sk, u8 new_state)
 		s->losses++;
 		atomic_long_inc(&circuit_pernet(sk)->losses);
 		circuit_hold(sk);
+		/* A dead stream keeps nothing from the others. */
+		if (s->circuit && inet_csk(sk)->icsk_retransmits > 1)
+			stream_rest(sk);
 	}
 }
 
@@ -1453,14 +1607,10 @@ static void circuit_seq_stop(struct seq_file *m, void *v)
 static void circuit_seq_print(struct seq_file *m, const struct circuit *c,
 			      u64 rate)
 {
-	char peer[64] = "*";
+	char peer[PEER_TEXT];
 
-	if (!ipv6_addr_any(&c->peer) && ipv6_addr_v4mapped(&c->peer))
-		snprintf(peer, sizeof(peer), "%pI4", &c->peer.s6_addr32[3]);
-	else if (!ipv6_addr_any(&c->peer))
-		snprintf(peer, sizeof(peer), "%pI6c", &c->peer);
-	seq_printf(m, "%s %u %u %d %d %d %llu %lld %lld %u %s\n", peer, c->id,
-		   READ_ONCE(c->window), atomic_read(&c->held),
+	seq_printf(m, "%s %u %u %d %d %d %llu %lld %lld %u %s\n",
+		   circuit_peer(c, peer), c->id, READ_ONCE(c->window), atomic_read(&c->held),
 		   atomic_read(&c->sockets), atomic_read(&c->hungry), rate,
 		   (s64)atomic64_read(&c->delivered),
 		   (s64)atomic64_read(&c->lost), READ_ONCE(c->trips),
@@ -1520,7 +1670,6 @@ static void circuit_reset(struct net *net, const struct in6_addr *peer,
 	struct circuit *c;
 
 	while ((c = circuit_find_tripped(net, peer))) {
-		cancel_delayed_work_sync(&c->rearm);
 		circuit_close_breaker(c, why);
 		circuit_put(c);
 	}
@@ -1613,12 +1762,32 @@ static unsigned long circuit_rate_limit = TCP_CIRCUIT_RATE_LIMIT;
 static unsigned long circuit_rate_limit = ULONG_MAX;	/* 34 Gbit/s */
 #endif
 
+static int circuit_u32_handler(CIRCUIT_CTL_TABLE *table, int write,
+			       void *buffer, size_t *len, loff_t *pos)
+{
+	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
+
+	if (write)
+		circuit_unsettle();
+	return err;
+}
+
+static int circuit_rate_handler(CIRCUIT_CTL_TABLE *table, int write,
+				void *buffer, size_t *len, loff_t *pos)
+{
+	int err = proc_doulongvec_minmax(table, write, buffer, len, pos);
+
+	if (write)
+		circuit_unsettle();
+	return err;
+}
+
 #define CIRCUIT_U32(field, least, most) {				\
 		.procname	= "tcp_circuit_" #field,		\
 		.data		= (void *)offsetof(struct circuit_net, field), \
 		.maxlen		= sizeof(u32),				\
 		.mode		= 0644,					\
-		.proc_handler	= proc_douintvec_minmax,		\
+		.proc_handler	= circuit_u32_handler,			\
 		.extra1		= least,				\
 		.extra2		= most,					\
 	}
@@ -1637,7 +1806,7 @@ static const struct ctl_table circuit_sysctls[] = {
 		.data		= (void *)offsetof(struct circuit_net, rate),
 		.maxlen		= sizeof(unsigned long),
 		.mode		= 0644,
-		.proc_handler	= proc_doulongvec_minmax,
+		.proc_handler	= circuit_rate_handler,
 		.extra1		= &circuit_rate_least,
 		.extra2		= &circuit_rate_limit,
 	},
@@ -1695,6 +1864,7 @@ static void __net_exit circuit_net_exit(struct net *net)
 	unregister_net_sysctl_table(cn->header);
 	kfree(cn->table);
 	circuit_reset(net, NULL, "with its namespace");
+	flush_workqueue(circuit_wq);
 }
 
 static struct pernet_operations circuit_net_ops = {
@@ -1717,6 +1887,7 @@ static int circuit_param_set(const char *val, const struct kernel_param *kp)
 		return err ?: -ERANGE;
 	}
 	WRITE_ONCE(*(u32 *)kp->arg, fcwnd);
+	circuit_unsettle();
 	return 0;
 }
 
@@ -1735,9 +1906,12 @@ static int __init circuit_register(void)
 
 	BUILD_BUG_ON(sizeof(struct stream) > ICSK_CA_PRIV_SIZE);
 
+	circuit_wq = alloc_workqueue("tcp_circuit", WQ_UNBOUND, 0);
+	if (!circuit_wq)
+		return -ENOMEM;
 	err = register_pernet_subsys(&circuit_net_ops);
 	if (err)
-		return err;
+		goto err_wq;
 	err = circuit_register_sockopts();
 	if (err)
 		goto err_pernet;
@@ -1750,6 +1924,8 @@ err_sockopt:
 	circuit_unregister_sockopts();
 err_pernet:
 	unregister_pernet_subsys(&circuit_net_ops);
+err_wq:
+	destroy_workqueue(circuit_wq);
 	return err;
 }
 
@@ -1758,6 +1934,7 @@ static void __exit circuit_unregister(void)
 	tcp_unregister_congestion_control(&circuit_ops);
 	circuit_unregister_sockopts();
 	unregister_pernet_subsys(&circuit_net_ops);
+	destroy_workqueue(circuit_wq);
 }
 
 module_init(circuit_register);

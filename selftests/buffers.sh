@@ -50,19 +50,42 @@ send_buffers()
 	release
 }
 
-# Room for two windows and the overhead, 4 x 5000 x 1448 bytes, or tcp_rmem
+# Room for 16 windows of 1448-byte segments, or tcp_rmem
 receive_buffers()
 {
-	hold_open 5000
-	equal "window 5000: receive buffer" 28960000 "$(buffer r)"
+	hold_open 1000
+	equal "window 1000: receive buffer" 23168000 "$(buffer r)"
 	release
-	hold_open 100000
-	equal "window 100000: receive buffer" $RMEM "$(buffer r)"
+	hold_open 5000
+	equal "window 5000: receive buffer" $RMEM "$(buffer r)"
 	release
 	set_in src net.ipv4.tcp_moderate_rcvbuf 0
 	hold_open 5000
 	equal "tcp_moderate_rcvbuf off: receive buffer" 131072 "$(buffer r)"
 	release
+	set_in src net.ipv4.tcp_moderate_rcvbuf 1
+}
+
+# shared_buffer WINDOWS: one more socket of the circuit, on a port of its own
+shared_buffer()
+{
+	PORT=$((PORT + 1))
+	serve dst
+	rm -f "$TMP/out"
+	hold_open 1000
+	defer "kill $HELD"
+	equal "socket $((PORT - FIRST)) of a circuit: receive buffer, $1 windows" \
+		$(($1 * 1448000)) "$(buffer r)"
+}
+
+# Sockets divide the 16 windows, down to four each.
+shared_buffers()
+{
+	local windows FIRST=$PORT
+
+	for windows in 16 8 5 4 4 4; do
+		shared_buffer $windows
+	done
 }
 
 network 2
@@ -71,4 +94,5 @@ set_in src net.ipv4.tcp_rmem "4096 131072 $RMEM"
 serve dst
 send_buffers
 receive_buffers
+shared_buffers
 finish

@@ -6,7 +6,8 @@
 # TAP on stdout; exit 0 when all points held, 1 when one did not, 4 when the test
 # cannot run here (with the reason).  Each test file says in its head, in a line
 # "# labs: ...", where it must run: uml (virtual time), qemu (emulated), root (a
-# developer's own machine).  There a skip counts as a failure.
+# developer's own machine), nonetfilter (virtual time, a kernel without
+# CONFIG_NETFILTER).  There a skip counts as a failure.
 #
 # The network, in namespaces that a test makes and removes itself:
 #

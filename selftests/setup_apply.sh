@@ -3,9 +3,8 @@
 # labs: uml qemu root
 #
 # ctcp-setup does what it says: the kernel has the numbers that the sizing rules
-# give, read by tc, ip and sysctl and not by the tool itself; the lines of
-# --dry-run make the same of a second namespace; a second run changes nothing,
-# and other numbers are changed in place.
+# give, read by tc, ip and sysctl and not by the tool itself; a second run changes
+# nothing, and other numbers are changed in place.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
@@ -66,72 +65,6 @@ other_rates()
 		--rate 1gbit --rtt 1ms --burst 80000 --limit 300000
 }
 
-# Two hosts differ in their hardware addresses, and in nothing else.
-applied()
-{
-	state | grep -v -e '^/' -e '^module' | sed 's/ether [0-9a-f:]*//'
-}
-
-# twin NAME: a host with $QUEUES and $ROUTES, each a line of ip -batch
-twin()
-{
-	host "$1" "$QUEUES"
-	in_host ip -batch - <<<"$ROUTES"
-}
-
-# dry_run_of NAME ARGUMENT...: one host by ctcp-setup, its twin by the lines
-dry_run_of()
-{
-	local name=$1 lines before tool
-
-	shift
-	twin tool
-	before=$(state)
-	run setup --dry-run "$@" eth1
-	lines=$OUT
-	equal "$name: --dry-run: exit status" 0 "$RC"
-	unchanged "$name: --dry-run changes nothing" "$before"
-	run setup --quiet "$@" eth1
-	equal "$name: exit status" 0 "$RC"
-	tool=$(applied)
-	host_end
-	twin hand
-	run in_host sh -e -c "$lines"
-	equal "$name: the lines run as they stand" "0 " "$RC $ERR"
-	same "$name: the lines make what ctcp-setup makes" "$tool" "$(applied)"
-	host_end
-}
-
-# What a route may have besides, there before or of the route that covers it
-dry_runs_on_routes()
-{
-	QUEUES=1
-	ROUTES="route add 10.79.0.0/16 via 10.80.0.1 dev eth1 onlink src 10.78.0.1 \
-		mtu lock 1400 advmss 1200 rto_min 40ms rtt 30ms
-		route add fd79::/32 via fd78::fe pref high mtu 1400 hoplimit lock 9"
-	dry_run_of "a route on link" "${CIRCUIT[@]}" --to 10.79.0.0/16
-	dry_run_of "a new route like it" "${CIRCUIT[@]}" --to 10.79.1.0/24
-	dry_run_of "an IPv6 route with a preference" "${CIRCUIT[@]}" --to fd79::/32
-	dry_run_of "a new IPv6 route like it" "${CIRCUIT[@]}" --to fd79:0:1::/48
-	ROUTES=
-}
-
-dry_runs()
-{
-	QUEUES=1
-	dry_run_of "tbf" "${CIRCUIT[@]}"
-	dry_run_of "odd numbers" --rate 622.08mbit --rtt 540.5ms --multiple 1.15
-	dry_run_of "100 Gbit/s" --rate 100gbit --rtt 8ms --mss 1200
-	dry_run_of "slow" --rate 64kbit --rtt 100us
-	dry_run_of "fq" "${CIRCUIT[@]}" --shaper fq --streams 3
-	dry_run_of "none" "${CIRCUIT[@]}" --shaper none
-	dry_run_of "a route" "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254
-	dry_run_of "an IPv6 route" "${CIRCUIT[@]}" --to fd79::/32 --via fd78::fe
-	dry_run_of "a route of the kernel's" "${CIRCUIT[@]}" --to 10.78.0.0/24
-	QUEUES=4
-	dry_run_of "fq on four queues" "${CIRCUIT[@]}" --shaper fq --streams 8
-}
-
 twice()
 {
 	local before sent
@@ -188,6 +121,19 @@ json_is()
 	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
 }
 
+# 16250000 bytes x 1.3 / 1514 is 13953.1; 10733.2 packets x 0.01^3 is 0.0107, a little
+# more than 1/100: three rounds
+planned()
+{
+	json_is "window of the circuit" 13954 .fcwnd_segments
+	json_is "share of a stream" 3489 .share_segments
+	json_is "streams" 4 .streams
+	json_is "loss" 0.01 .loss
+	json_is "rounds of repair" 3 .repair_rounds
+	json_is "buffer" $((2 * 4 * 13954 * 1514)) .buffer_bytes
+	json_is "pace" 5000000000 .pace_bit_s
+}
+
 json()
 {
 	local buffer
@@ -206,9 +152,14 @@ json()
 	json_is "applied" true .applied
 	json_is "changes, a qdisc" 1 \
 		'[.changes[] | select(.kind == "qdisc")] | length'
-	works "--json --dry-run" setup --json --dry-run --rate 5gbit --rtt 26ms eth1
+	run setup --json --dry-run --rate 5gbit --rtt 26ms --streams 4 --loss 1% \
+		--pace eth1
+	equal "--json --dry-run" "0 " "$RC $ERR"
 	json_is "not applied" false .applied
 	json_is "commands" 1 '[.commands[] | select(startswith("tc qdisc"))] | length'
+	json_is "the command that paces" "sysctl -w net.ipv4.tcp_circuit_rate='625000000'" \
+		'.commands[] | select(contains("tcp_circuit_rate"))'
+	planned
 	host_end
 }
 
@@ -238,23 +189,86 @@ show()
 	host_end
 }
 
-# 11163 in all is 2791 (2790.75) for each of four, 1 Gbit/s each.
+# Four share what one would have, and one whose others are idle may have it all.
 streams()
 {
 	host streams
 	works "--streams 4" setup --quiet "${CIRCUIT[@]}" --streams 4 eth1
-	equal "--streams 4: window of each" 2791 \
+	equal "--streams 4: window of the circuit" $FCWND \
 		"$(value net.ipv4.tcp_circuit_fcwnd)"
 	matches "--streams 4: queue of all" "limit ${LIMIT}b" "$(root_qdisc eth1)"
-	equal "--streams 4: buffers of each" "4096 131072 16902296" \
+	equal "--streams 4: buffers of each" "4096 131072 $BUFFER" \
 		"$(value net.ipv4.tcp_rmem)"
+	in_host sysctl -qw net.ipv4.tcp_circuit_share=0
+	works "where nothing is shared" setup "${CIRCUIT[@]}" --streams 4 eth1
+	matches "where nothing is shared: a note" \
+		'note: .*tcp_circuit_share is 0: each of the 4 streams' "$OUT"
 	host_end
 }
 
+# 400 Gbit/s x 100 ms is 6.5e9 bytes, 4293263 segments, in six streams: more than
+# one socket may ask for.
+large()
+{
+	host large
+	works "400 Gbit/s in six streams" setup --quiet --rate 400gbit --rtt 100ms \
+		--streams 6 --shaper none eth1
+	equal "400 Gbit/s in six streams: window of the circuit" 4293263 \
+		"$(value net.ipv4.tcp_circuit_fcwnd)"
+	host_end
+}
+
+# 13 000 000 bytes are 8586.5 packets: x 0.01^2 is 0.86 of them, x 0.01^3 is 0.0086:
+# two rounds of repair, 2 x 3 x 16900782 bytes.
+loss()
+{
+	host loss
+	works "--loss 1%" setup "${CIRCUIT[@]}" --loss 1% eth1
+	matches "--loss 1%: what for" 'buffers .* 2 rounds of repair at a loss of 1%' "$OUT"
+	equal "--loss 1%: tcp_rmem" "4096 131072 101404692" "$(value net.ipv4.tcp_rmem)"
+	equal "--loss 1%: tcp_wmem" "4096 16384 101404692" "$(value net.ipv4.tcp_wmem)"
+	equal "--loss 1%: the window is the same" $FCWND \
+		"$(value net.ipv4.tcp_circuit_fcwnd)"
+	works "--loss 1%, again" setup "${CIRCUIT[@]}" --loss 0.01 eth1
+	matches "--loss 1%, again: nothing to do" 'nothing to change' "$OUT"
+	host_end
+}
+
+# Of two circuits the last one's pace holds, and each one's goes with it.
+pace()
+{
+	local before
+
+	host pace
+	another_device eth2
+	before=$(state)
+	works "--pace" setup "${CIRCUIT[@]}" --pace eth1
+	matches "--pace holds for the namespace" \
+		'note: --pace: .* each circuit of this network namespace at 4gbit' "$OUT"
+	equal "--pace: bytes/s" 500000000 "$(value net.ipv4.tcp_circuit_rate)"
+	works "show" setup show
+	matches "show: the pace" 'pace +4gbit' "$OUT"
+	equal "show: no drift of the pace" "" "$(grep drift <<<"$OUT")"
+	works "--pace of another circuit" setup --rate 1gbit --rtt 5ms --pace eth2
+	matches "--pace of another circuit: one value" \
+		'tcp_circuit_rate is one value .* was 500000000 for another' "$OUT"
+	equal "--pace of another circuit: bytes/s" 125000000 \
+		"$(value net.ipv4.tcp_circuit_rate)"
+	works "undo of the other" setup undo --quiet eth2
+	equal "undo of the other: the first one's pace" 500000000 \
+		"$(value net.ipv4.tcp_circuit_rate)"
+	works "without --pace" setup --quiet "${CIRCUIT[@]}" eth1
+	equal "without --pace: unpaced" 0 "$(value net.ipv4.tcp_circuit_rate)"
+	works "undo" setup undo --quiet eth1
+	unchanged "undo: all as before" "$before"
+	host_end
+}
+
+# fq_is NAME MAXRATE TEXT: one flow may have all of the window in the queue
 fq_is()
 {
 	matches "$1: fq" \
-		'^qdisc fq [0-9a-f]+:.* limit 11163p flow_limit 2791p.* maxrate 1Gbit' "$2"
+		"^qdisc fq [0-9a-f]+:.* limit 11163p flow_limit 11163p.* maxrate $2" "$3"
 }
 
 fair_queues()
@@ -263,7 +277,10 @@ fair_queues()
 
 	host fq
 	works "--shaper fq" setup --quiet "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
-	fq_is "--shaper fq" "$(in_host tc qdisc show dev eth1)"
+	fq_is "--shaper fq" 1Gbit "$(in_host tc qdisc show dev eth1)"
+	works "--shaper fq --pace" \
+		setup --quiet "${CIRCUIT[@]}" --streams 4 --shaper fq --pace eth1
+	fq_is "--shaper fq --pace" 4Gbit "$(in_host tc qdisc show dev eth1)"
 	host_end
 	host fq 4
 	works "fq on four queues" \
@@ -271,7 +288,7 @@ fair_queues()
 	queues=$(in_host tc qdisc show dev eth1)
 	matches "fq on four queues: mq at the root" '^qdisc mq [^0][^ ]*: root' "$queues"
 	for i in 1 2 3 4; do
-		fq_is "queue $i" "$(grep " parent [0-9a-f]*:$i " <<<"$queues")"
+		fq_is "queue $i" 1Gbit "$(grep " parent [0-9a-f]*:$i " <<<"$queues")"
 	done
 	works "fq on four queues, again" \
 		setup "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
@@ -291,17 +308,17 @@ no_shaper()
 	host_end
 }
 
-ROUTES=
 DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
 numbers
 other_rates
-dry_runs
-dry_runs_on_routes
 twice
 in_place
 json
 show
 streams
+large
+loss
+pace
 fair_queues
 no_shaper
 finish

@@ -209,7 +209,7 @@ namespaces()
 	HOST=$two
 	works "undo of the first" setup undo --quiet eth1
 	matches "undo of the first names whose the module is now, and its journal" \
-		"stays for eth1 .* rm $CTCP_RUNDIR/c[0-9]*.eth1 && modprobe -r" "$OUT"
+		"stays for eth1 .* rm $CTCP_RUNDIR/[ci][0-9]*.eth1 && modprobe -r" "$OUT"
 	succeeds "undo of the first leaves the module to the other" module_loaded
 	matches "undo of the first leaves the other's shaper" 'rate 1Gbit' \
 		"$(HOST=$one root_qdisc eth1)"

@@ -47,6 +47,23 @@ veth_lines()
 	END
 }
 
+# A kernel without SO_NETNS_COOKIE (before 5.14) tells namespaces apart by an inode,
+# which the next one may be given: then ctcp-setup cannot know that the journals
+# of the one before are not this one's.  What that one left is forgotten here.
+forget_namesake()
+{
+	local inode journal
+
+	compgen -G "$CTCP_RUNDIR/i*" >/dev/null || return 0
+	inode=$(stat -L -c %i "/run/netns/$HOST")
+	for journal in "$CTCP_RUNDIR/i$inode".*; do
+		[ -e "$journal" ] || continue
+		echo "# no SO_NETNS_COOKIE here: the journal of a namespace" \
+			"with this one's inode is removed"
+		rm "$journal"
+	done
+}
+
 # host NAME [QUEUES]: make it, and let in_host be it.  One queue unless more are
 # asked for: of itself a veth may have one for each processor.
 host()
@@ -56,6 +73,7 @@ host()
 	HOST=ctcp-$$-$1
 	ip netns add "$HOST"
 	defer "ip netns del $HOST"
+	forget_namesake
 	ip -n "$HOST" -batch - <<-END
 		link set lo up
 		$(veth_lines eth1 far1 "$queues")

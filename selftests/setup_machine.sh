@@ -36,6 +36,8 @@ loads_and_removes()
 	succeeds "the module is loaded" module_loaded
 	works "undo" setup undo --quiet eth1
 	refused "undo removes the module" module_loaded
+	complains "reset without the module" 1 \
+		'no /proc/net/tcp_circuit: module tcp_circuit is not loaded' setup reset
 	modprobe tcp_circuit
 	works "a run with the module" setup --quiet "${CIRCUIT[@]}" eth1
 	works "undo" setup undo --quiet eth1
@@ -67,6 +69,8 @@ in_use()
 		"$(without_circuit | grep -v "^$CTCP_RUNDIR")"
 	works "show" setup show
 	matches "show: no circuit" '^no circuit' "$OUT"
+	works "reset of nothing" setup reset
+	equal "reset of nothing" "no breaker is tripped" "$OUT"
 	kill $!
 	wait $! 2>/dev/null
 	until_true 10 grep -q '^0' /sys/module/tcp_circuit/refcnt
@@ -123,14 +127,14 @@ at_least_each()
 	done
 }
 
-# All streams' buffers, each way, in pages, and the kernel's own steps above it:
-# 2 x 67603128 bytes.  The buffers are 4 x 11163 x 1514 bytes.
+# The window's buffers and 128 KiB of a stream, each way, in pages, and the kernel's own
+# steps above it: 2 x (67603128 + 131072) bytes.  The buffers are 4 x 11163 x 1514 bytes.
 limits()
 {
 	local page need
 
 	page=$(getconf PAGESIZE)
-	need=$(((2 * 67603128 + page - 1) / page))
+	need=$(((2 * (67603128 + 131072) + page - 1) / page))
 	at_least "rmem_max" 67603128 "$(value net.core.rmem_max)"
 	at_least "wmem_max" 67603128 "$(value net.core.wmem_max)"
 	at_least_each "tcp_mem" \
@@ -173,15 +177,15 @@ default_cc()
 	unchanged "undo: all as before" "$before"
 }
 
-# tcp_mem is one for all circuits: each one's buffers, 2 x 4 x 5582 x 1514 bytes, beside
-# the other's.  Ctcp1 is the other end of $DEV.
+# tcp_mem is one for all circuits: each one's buffers, 2 x 4 x 5582 x 1514 bytes, and a
+# stream's 2 x 131072 beside the other's.  Ctcp1 is the other end of $DEV.
 two_circuits()
 {
 	local before page need dev circuit=(--rate 2gbit --rtt 26ms)
 
 	before=$(state)
 	page=$(getconf PAGESIZE)
-	need=$((2 * ((2 * 33804592 + page - 1) / page)))
+	need=$((2 * ((2 * (33804592 + 131072) + page - 1) / page)))
 	works "a circuit" setup --quiet "${circuit[@]}" "$DEV"
 	works "another one" setup --quiet "${circuit[@]}" ctcp1
 	at_least_each "tcp_mem of both" \

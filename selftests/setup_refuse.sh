@@ -59,11 +59,16 @@ others()
 	typed '"abcdefghijklmnop" is not' --rate 4gbit --rtt 26ms abcdefghijklmnop
 	typed '"--sped"' --rate 4gbit --rtt 26ms --sped 1 eth1
 	typed '"0" is out of range' --rate 4gbit --rtt 26ms --streams 0 eth1
+	typed '"50%" is out of range.*less than 50%' \
+		--rate 4gbit --rtt 26ms --loss 50% eth1
+	typed '"-1%" is not a part' --rate 4gbit --rtt 26ms --loss -1% eth1
 	typed '"1.3x" is not a number' --rate 4gbit --rtt 26ms --multiple 1.3x eth1
 	typed '"htb" is not one of' --rate 4gbit --rtt 26ms --shaper htb eth1
 	typed '"10.0.0/8" is not a prefix' --rate 4gbit --rtt 26ms --to 10.0.0/8 eth1
 	typed 'which device' undo
 	typed 'rate.*show' show --rate 4gbit eth1
+	typed '"eth1" is not the address of a peer' reset eth1
+	typed '"192.0.2.1" and "192.0.2.2"' reset 192.0.2.1 192.0.2.2
 }
 
 # --- what this machine cannot do -------------------------------------------
@@ -77,11 +82,13 @@ cannot()
 	complains "$name" 1 "$pattern" setup "$@"
 }
 
-# One window ends at 1 GiB, one queue at 4 GiB.
+# One stream's window ends at 1 GiB, a circuit's at 2^26 segments, one queue at 4 GiB.
 too_large()
 {
 	cannot "400 Gbit/s x 600 ms" '25759578 segments.*--streams 35' \
 		--rate 400gbit --rtt 600ms eth1
+	cannot "1 Tbit/s x 10 s" '1073315720 segments is more than a circuit takes' \
+		--rate 1tbit --rtt 10s --streams 2000 eth1
 	cannot "400 Gbit/s x 600 ms in 64 streams" 'limit of .* bytes.*4294967295' \
 		--rate 400gbit --rtt 600ms --streams 64 eth1
 	cannot "a bucket smaller than a segment" '--burst: 1000 bytes' \
@@ -189,6 +196,8 @@ rights()
 		without_net_admin --rate 4gbit --rtt 26ms eth1
 	complains "undo without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
 		without_net_admin undo eth1
+	complains "reset without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
+		without_net_admin reset
 	before=$(state)
 	run without_net_admin --dry-run --rate 4gbit --rtt 26ms eth1
 	equal "--dry-run without CAP_NET_ADMIN: exit status" 0 "$RC"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# TCP_CIRCUIT_FCWND and TCP_CIRCUIT_INFO: lengths, pointers, values, states,
-# families, owners, privileges.  The points are sockopt_abi's.
+# The socket options and struct tcp_circuit_info: lengths, pointers, values,
+# states, families, owners, privileges.  The points are sockopt_abi's.
 
 . "$(dirname "$0")/lib.sh"
 need_commands sockopt_abi
@@ -14,6 +14,7 @@ defer "ip netns del $SRC"
 ip -n "$SRC" link set lo up
 set_in src net.ipv4.tcp_circuit_fcwnd 60
 set_in src net.ipv4.tcp_circuit_fcwnd_max 0
+set_in src net.ipv4.tcp_circuit_rate 1000000
 
 # A default of circuit is allowed in a namespace once the machine's own lists it.
 before=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)

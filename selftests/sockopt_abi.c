@@ -3,16 +3,18 @@
  * sockopt_abi: the matrix of the socket options, state by state
  *
  * Runs in a namespace with a loopback device, as root, circuit loaded, the
- * namespace's fcwnd at NETNS_FCWND and its fcwnd_max at 0.  Every call that
- * has to fail must give its errno and leave the socket's answer to
- * TCP_CIRCUIT_INFO as it was.  TAP on stdout.
+ * namespace's fcwnd at NETNS_FCWND, its rate at NETNS_RATE, its fcwnd_max at 0.
+ * Every call that has to fail must give its errno and leave the socket's answer
+ * to TCP_CIRCUIT_INFO as it was.  TAP on stdout.
  */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <grp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +27,9 @@
 #include <linux/tcp_circuit.h>
 
 #define NETNS_FCWND	60U
+#define NETNS_RATE	1000000ULL
 #define NOBODY		65534
-#define MAX_LEN		64
+#define MAX_LEN		128U	/* more than any option has */
 
 enum family { V4, V6, MAPPED, FAMILIES };
 
@@ -132,26 +135,92 @@ static int accept_from(int listener)
 
 /* --- the options ---------------------------------------------------------- */
 
-static int set(int fd, const void *value, socklen_t len)
+/* Programs were built with these; the struct grows only at its end. */
+#define AT(field, offset)						\
+	static_assert(offsetof(struct tcp_circuit_info, field) == (offset), \
+		      #field)
+AT(tci_fcwnd, 0);
+AT(tci_source, 4);
+AT(tci_asked, 8);
+AT(tci_fcwnd_max, 12);
+AT(tci_snd_cwnd, 16);
+AT(tci_restored, 20);
+AT(tci_losses, 24);
+AT(tci_recoveries, 28);
+AT(tci_rate, 32);
+AT(tci_id, 40);
+AT(tci_state, 44);
+AT(tci_part, 48);
+AT(tci_burst, 52);
+AT(tci_sockets, 56);
+AT(tci_hungry, 60);
+AT(tci_held, 64);
+AT(tci_breaker, 68);
+AT(tci_trips, 72);
+AT(tci_loss, 76);
+AT(tci_delivered, 80);
+AT(tci_lost, 88);
+static_assert(sizeof(struct tcp_circuit_info) == 96, "struct tcp_circuit_info");
+static_assert(TCP_CIRCUIT_FCWND == 0x4354 && TCP_CIRCUIT_RATE == 0x4355 &&
+	      TCP_CIRCUIT_INFO == 0x4356 && TCP_CIRCUIT_ID == 0x4357, "options");
+
+static const struct option {
+	int		name;
+	socklen_t	size;	/* of its value, bytes */
+	socklen_t	least;	/* bytes that get wants room for */
+	bool		set;	/* can be */
+} options[] = {
+	{ TCP_CIRCUIT_FCWND, 4, 4, true },
+	{ TCP_CIRCUIT_RATE, 8, 8, true },
+	{ TCP_CIRCUIT_INFO, sizeof(struct tcp_circuit_info), 1, false },
+	{ TCP_CIRCUIT_ID, 4, 4, true },
+};
+
+#define OPTIONS_END	(options + sizeof(options) / sizeof(*options))
+
+static int set(int fd, int option, const void *value, socklen_t len)
 {
-	return setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND, value, len) ?
-		errno : 0;
+	return setsockopt(fd, SOL_TCP_CIRCUIT, option, value, len) ? errno : 0;
+}
+
+static int get(int fd, int option, void *value, socklen_t *len)
+{
+	return getsockopt(fd, SOL_TCP_CIRCUIT, option, value, len) ? errno : 0;
 }
 
 static int set_window(int fd, uint32_t window)
 {
-	return set(fd, &window, sizeof(window));
+	return set(fd, TCP_CIRCUIT_FCWND, &window, sizeof(window));
 }
 
-static uint32_t get_window(int fd)
+static int set_rate(int fd, uint64_t rate)
 {
-	uint32_t window = 0;
-	socklen_t len = sizeof(window);
+	return set(fd, TCP_CIRCUIT_RATE, &rate, sizeof(rate));
+}
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND, &window, &len) ||
-	    len != sizeof(window))
+static int set_id(int fd, uint32_t id)
+{
+	return set(fd, TCP_CIRCUIT_ID, &id, sizeof(id));
+}
+
+static uint32_t get_u32(int fd, int option)
+{
+	uint32_t value = 0;
+	socklen_t len = sizeof(value);
+
+	if (get(fd, option, &value, &len) || len != sizeof(value))
 		return UINT32_MAX;
-	return window;
+	return value;
+}
+
+static uint64_t get_rate(int fd)
+{
+	uint64_t rate = 0;
+	socklen_t len = sizeof(rate);
+
+	if (get(fd, TCP_CIRCUIT_RATE, &rate, &len) || len != sizeof(rate))
+		return UINT64_MAX;
+	return rate;
 }
 
 static struct tcp_circuit_info get_info(int fd)
@@ -160,7 +229,7 @@ static struct tcp_circuit_info get_info(int fd)
 	socklen_t len = sizeof(info);
 
 	memset(&info, 0xff, sizeof(info));
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len))
+	if (get(fd, TCP_CIRCUIT_INFO, &info, &len))
 		info.tci_source = UINT32_MAX;
 	return info;
 }
@@ -182,10 +251,17 @@ static bool same_info(int fd, const struct tcp_circuit_info *before)
 	return !memcmp(&now, before, sizeof(now));
 }
 
+/* What an idle stream may look forward to of a window that it shares */
+static uint32_t shared(uint32_t window, uint32_t sockets)
+{
+	return (window + sockets - 1) / sockets;
+}
+
 /* --- what a good call does ------------------------------------------------ */
 
-static void good_values(int fd, const char *who, const char *state,
-			bool connected)
+/* @sockets: that the circuit has, 0 when this one is not connected */
+static void good_windows(int fd, const char *who, const char *state,
+			 uint32_t sockets)
 {
 	static const uint32_t values[] = { 1, 2, 77, 100000,
 					   TCP_CIRCUIT_FCWND_LIMIT };
@@ -196,115 +272,180 @@ static void good_values(int fd, const char *who, const char *state,
 		int err = set_window(fd, values[i]);
 
 		info = get_info(fd);
-		if (err || get_window(fd) != values[i] ||
+		if (err || get_u32(fd, TCP_CIRCUIT_FCWND) != values[i] ||
 		    info.tci_asked != values[i] ||
 		    info.tci_source != TCP_CIRCUIT_SOURCE_SOCKET ||
-		    (connected && kernel_window(fd) != values[i]))
+		    (sockets && kernel_window(fd) != values[i]))
 			snprintf(bad, sizeof(bad),
 				 "set %u: %s, get %u, asked %u, source %u, snd_cwnd %u",
-				 values[i], error_name(err), get_window(fd),
-				 info.tci_asked, info.tci_source,
-				 kernel_window(fd));
+				 values[i], error_name(err),
+				 get_u32(fd, TCP_CIRCUIT_FCWND), info.tci_asked,
+				 info.tci_source, kernel_window(fd));
 	}
 	snprintf(what, sizeof(what), "%s: windows 1 to the limit hold", state);
 	point(who, what, bad);
+}
 
-	*bad = '\0';
+/* An idle socket's window is what it may look forward to: it shares. */
+static void given_window(int fd, const char *who, const char *state,
+			 uint32_t sockets)
+{
+	char what[80], bad[160] = "";
+	struct tcp_circuit_info info;
+
 	set_window(fd, 0);
 	info = get_info(fd);
 	if (info.tci_fcwnd != NETNS_FCWND || info.tci_asked ||
 	    info.tci_source != TCP_CIRCUIT_SOURCE_NETNS ||
-	    (connected && kernel_window(fd) != NETNS_FCWND))
+	    info.tci_sockets != sockets ||
+	    (sockets && kernel_window(fd) != shared(NETNS_FCWND, sockets)))
 		snprintf(bad, sizeof(bad),
-			 "expected %u from source 3; got %u from %u",
-			 NETNS_FCWND, info.tci_fcwnd, info.tci_source);
-	snprintf(what, sizeof(what), "%s: 0 gives the namespace's window", state);
+			 "expected %u from source 3, %u sockets; got %u from %u, %u sockets, snd_cwnd %u",
+			 NETNS_FCWND, sockets, info.tci_fcwnd, info.tci_source,
+			 info.tci_sockets, kernel_window(fd));
+	snprintf(what, sizeof(what), "%s: 0 gives the namespace's window, shared",
+		 state);
+	point(who, what, bad);
+}
+
+static void good_rates(int fd, const char *who, const char *state)
+{
+	static const uint64_t values[] = { 1, NETNS_RATE + 1, UINT32_MAX + 1ULL,
+					   TCP_CIRCUIT_RATE_LIMIT,
+					   TCP_CIRCUIT_RATE_UNPACED, 0 };
+	char what[80], bad[160] = "";
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		int err = set_rate(fd, values[i]);
+		uint64_t want = values[i], got = get_rate(fd);
+
+		if (!want)
+			want = NETNS_RATE;
+		else if (want == TCP_CIRCUIT_RATE_UNPACED)
+			want = 0;
+		if (err || got != want || get_info(fd).tci_rate != want)
+			snprintf(bad, sizeof(bad),
+				 "set %llu: %s; expected %llu, got %llu",
+				 (unsigned long long)values[i], error_name(err),
+				 (unsigned long long)want,
+				 (unsigned long long)got);
+	}
+	snprintf(what, sizeof(what), "%s: rates 1 to the limit, none, unpaced",
+		 state);
+	point(who, what, bad);
+}
+
+static void good_ids(int fd, const char *who, const char *state,
+		     uint32_t sockets)
+{
+	static const uint32_t values[] = { 1, 77, UINT32_MAX, UINT32_MAX, 0 };
+	char what[80], bad[160] = "";
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		int err = set_id(fd, values[i]);
+		struct tcp_circuit_info info = get_info(fd);
+		uint32_t want = values[i] && sockets ? 1 : sockets;
+		uint32_t got;
+		socklen_t len = sizeof(got);
+
+		if (err || get(fd, TCP_CIRCUIT_ID, &got, &len) ||
+		    got != values[i] || info.tci_id != values[i] ||
+		    info.tci_sockets != want)
+			snprintf(bad, sizeof(bad),
+				 "set %u: %s, get %u, expected %u sockets, got %u",
+				 values[i], error_name(err), got, want,
+				 info.tci_sockets);
+	}
+	snprintf(what, sizeof(what), "%s: an id is a circuit of its own", state);
 	point(who, what, bad);
 }
 
 /* --- what a bad call does ------------------------------------------------- */
 
-static void every_set_length(int fd, const char *who, const char *state)
+static void every_set_length(int fd, const char *who, const char *state,
+			     const struct option *o)
 {
 	struct tcp_circuit_info before = get_info(fd);
 	char what[80], bad[160] = "";
 	uint32_t buffer[MAX_LEN / 4 + 1] = { 55 };
+	int expected = o->set ? EINVAL : ENOPROTOOPT;
 
 	for (socklen_t len = 0; len <= MAX_LEN; len++) {
 		int err;
 
-		if (len == sizeof(uint32_t))
+		if (o->set && len == o->size)
 			continue;
-		err = set(fd, buffer, len);
-		if (err != EINVAL || !same_info(fd, &before))
+		err = set(fd, o->name, buffer, len);
+		if (err != expected || !same_info(fd, &before))
 			snprintf(bad, sizeof(bad),
-				 "length %u: expected EINVAL and no change, got %s",
-				 len, error_name(err));
+				 "length %u: expected %s and no change, got %s",
+				 len, error_name(expected), error_name(err));
 	}
-	snprintf(what, sizeof(what), "%s: set with every wrong length", state);
+	snprintf(what, sizeof(what), "%s: set 0x%x with every wrong length",
+		 state, o->name);
 	point(who, what, bad);
 }
 
-/* With length @len the kernel writes @len bytes, @size at most, no more. */
+/* With length @len the kernel writes @len bytes, the option's size at most. */
 static void every_get_length(int fd, const char *who, const char *state,
-			     int option, socklen_t least, socklen_t size)
+			     const struct option *o)
 {
 	unsigned char whole[MAX_LEN + 8], part[MAX_LEN + 8];
 	socklen_t whole_len = MAX_LEN;
 	char what[80], bad[160] = "";
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, option, whole, &whole_len) ||
-	    whole_len != size)
-		snprintf(bad, sizeof(bad), "length 64: expected %u, got %u",
-			 size, whole_len);
+	if (get(fd, o->name, whole, &whole_len) || whole_len != o->size)
+		snprintf(bad, sizeof(bad), "length %u: expected %u, got %u",
+			 MAX_LEN, o->size, whole_len);
 	for (socklen_t len = 0; len <= MAX_LEN; len++) {
-		socklen_t want = len < size ? len : size, got = len;
+		socklen_t want = len < o->size ? len : o->size, got = len;
 		int err;
 
 		memset(part, 0xa5, sizeof(part));
-		err = getsockopt(fd, SOL_TCP_CIRCUIT, option, part, &got) ?
-			errno : 0;
-		if (len < least ? err != EINVAL || got != len || part[0] != 0xa5
-				: err || got != want ||
-				  memcmp(part, whole, want) ||
-				  part[want] != 0xa5)
+		err = get(fd, o->name, part, &got);
+		if (len < o->least ?
+		    err != EINVAL || got != len || part[0] != 0xa5 :
+		    err || got != want || memcmp(part, whole, want) ||
+		    part[want] != 0xa5)
 			snprintf(bad, sizeof(bad), "length %u: got %s, %u bytes",
 				 len, error_name(err), got);
 	}
 	snprintf(what, sizeof(what), "%s: get 0x%x with every length", state,
-		 option);
+		 o->name);
 	point(who, what, bad);
 }
 
-static void bad_pointers(int fd, const char *who, const char *state)
+static void bad_pointers(int fd, const char *who, const char *state,
+			 const struct option *o)
 {
-	struct tcp_circuit_info before = get_info(fd);
+	struct tcp_circuit_info before = get_info(fd), info;
 	void *none = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
-	socklen_t len = sizeof(uint32_t);
+	socklen_t len = o->size;
 	char what[80], bad[160] = "";
-	int set_err = set(fd, none, len), null_err = set(fd, NULL, len);
-	int get_err = 0, len_err = 0;
+	int expected = o->set ? EFAULT : ENOPROTOOPT;
+	int set_err = set(fd, o->name, none, len);
+	int null_err = set(fd, o->name, NULL, len);
+	int get_err = get(fd, o->name, none, &len);
+	int len_err = get(fd, o->name, &info, none);
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, none, &len))
-		get_err = errno;
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &before, none))
-		len_err = errno;
-	if (set_err != EFAULT || null_err != EFAULT || get_err != EFAULT ||
+	if (set_err != expected || null_err != expected || get_err != EFAULT ||
 	    len_err != EFAULT || !same_info(fd, &before))
 		snprintf(bad, sizeof(bad),
-			 "expected four times EFAULT and no change, got %s %s %s %s",
-			 error_name(set_err), error_name(null_err),
-			 error_name(get_err), error_name(len_err));
-	snprintf(what, sizeof(what), "%s: bad pointers", state);
+			 "expected twice %s, twice EFAULT and no change, got %s %s %s %s",
+			 error_name(expected), error_name(set_err),
+			 error_name(null_err), error_name(get_err),
+			 error_name(len_err));
+	snprintf(what, sizeof(what), "%s: bad pointers for 0x%x", state, o->name);
 	point(who, what, bad);
 	munmap(none, 4096);
 }
 
-static void bad_values(int fd, const char *who, const char *state)
+static void bad_windows(int fd, const char *who, const char *state)
 {
 	static const uint32_t values[] = { TCP_CIRCUIT_FCWND_LIMIT + 1,
-					   INT32_MAX, 0x80000000, UINT32_MAX };
+					   TCP_CIRCUIT_WINDOW_LIMIT, INT32_MAX,
+					   0x80000000, UINT32_MAX };
 	struct tcp_circuit_info before = get_info(fd);
 	char what[80], bad[160] = "";
 
@@ -316,68 +457,114 @@ static void bad_values(int fd, const char *who, const char *state)
 				 "%u: expected EINVAL and no change, got %s",
 				 values[i], error_name(err));
 	}
-	snprintf(what, sizeof(what), "%s: values out of range", state);
+	snprintf(what, sizeof(what), "%s: windows out of range", state);
 	point(who, what, bad);
+}
+
+static void bad_rates(int fd, const char *who, const char *state)
+{
+	static const uint64_t values[] = { TCP_CIRCUIT_RATE_LIMIT + 1,
+					   INT64_MAX, 1ULL << 63,
+					   TCP_CIRCUIT_RATE_UNPACED - 1 };
+	struct tcp_circuit_info before = get_info(fd);
+	char what[80], bad[160] = "";
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		int err = set_rate(fd, values[i]);
+
+		if (err != EINVAL || !same_info(fd, &before))
+			snprintf(bad, sizeof(bad),
+				 "%llu: expected EINVAL and no change, got %s",
+				 (unsigned long long)values[i], error_name(err));
+	}
+	snprintf(what, sizeof(what), "%s: rates out of range", state);
+	point(who, what, bad);
+}
+
+static bool is_option(int name)
+{
+	for (const struct option *o = options; o < OPTIONS_END; o++)
+		if (o->name == name)
+			return true;
+	return false;
 }
 
 static void bad_options(int fd, const char *who, const char *state)
 {
+	struct tcp_circuit_info before = get_info(fd);
 	char what[80], bad[160] = "";
-	uint32_t value = 5;
-	socklen_t len = sizeof(value);
 
-	for (int option = TCP_CIRCUIT_FCWND - 1;
-	     option <= TCP_CIRCUIT_INFO + 1; option++) {
-		int err = setsockopt(fd, SOL_TCP_CIRCUIT, option, &value,
-				     sizeof(value)) ? errno : 0;
+	for (int name = TCP_CIRCUIT_FCWND - 4; name <= TCP_CIRCUIT_ID + 4;
+	     name++) {
+		uint64_t value = 5;
+		socklen_t len = sizeof(value);
+		int set_err, get_err;
 
-		if (option != TCP_CIRCUIT_FCWND && err != ENOPROTOOPT)
-			snprintf(bad, sizeof(bad), "set 0x%x: got %s", option,
-				 error_name(err));
-		if (option == TCP_CIRCUIT_FCWND || option == TCP_CIRCUIT_INFO)
+		if (is_option(name))
 			continue;
-		err = getsockopt(fd, SOL_TCP_CIRCUIT, option, &value, &len) ?
-			errno : 0;
-		if (err != ENOPROTOOPT)
-			snprintf(bad, sizeof(bad), "get 0x%x: got %s", option,
-				 error_name(err));
+		set_err = set(fd, name, &value, sizeof(uint32_t));
+		get_err = get(fd, name, &value, &len);
+		if (set_err != ENOPROTOOPT || get_err != ENOPROTOOPT ||
+		    !same_info(fd, &before))
+			snprintf(bad, sizeof(bad),
+				 "0x%x: expected ENOPROTOOPT and no change, got %s and %s",
+				 name, error_name(set_err), error_name(get_err));
 	}
-	set_window(fd, 0);
 	snprintf(what, sizeof(what), "%s: no such option", state);
 	point(who, what, bad);
 }
 
 /* The whole matrix on one socket. */
 static void matrix(int fd, enum family family, const char *state,
-		   bool connected)
+		   uint32_t sockets)
 {
 	const char *who = family_name[family];
 
-	good_values(fd, who, state, connected);
+	good_windows(fd, who, state, sockets);
+	given_window(fd, who, state, sockets);
+	good_rates(fd, who, state);
+	good_ids(fd, who, state, sockets);
 	set_window(fd, 33);
-	every_set_length(fd, who, state);
-	every_get_length(fd, who, state, TCP_CIRCUIT_FCWND, 4, 4);
-	every_get_length(fd, who, state, TCP_CIRCUIT_INFO, 1,
-			 sizeof(struct tcp_circuit_info));
-	bad_pointers(fd, who, state);
-	bad_values(fd, who, state);
+	for (const struct option *o = options; o < OPTIONS_END; o++) {
+		every_set_length(fd, who, state, o);
+		every_get_length(fd, who, state, o);
+		bad_pointers(fd, who, state, o);
+	}
+	bad_windows(fd, who, state);
+	bad_rates(fd, who, state);
 	bad_options(fd, who, state);
 }
 
 /* --- inheritance ---------------------------------------------------------- */
 
+/* @fd: a socket that is idle; @sockets: that share its window */
 static void check_window(const char *who, const char *what, int fd,
-			 uint32_t window, uint32_t source)
+			 uint32_t window, uint32_t source, uint32_t sockets)
 {
 	struct tcp_circuit_info info = get_info(fd);
 	char bad[160] = "";
 
 	if (info.tci_fcwnd != window || info.tci_source != source ||
-	    kernel_window(fd) != window)
+	    kernel_window(fd) != shared(window, sockets))
 		snprintf(bad, sizeof(bad),
-			 "expected %u from source %u; got %u from %u, snd_cwnd %u",
-			 window, source, info.tci_fcwnd, info.tci_source,
-			 kernel_window(fd));
+			 "expected %u from source %u, snd_cwnd %u; got %u from %u, snd_cwnd %u",
+			 window, source, shared(window, sockets),
+			 info.tci_fcwnd, info.tci_source, kernel_window(fd));
+	point(who, what, bad);
+}
+
+static void check_rate_id(const char *who, const char *what, int fd,
+			  uint64_t rate, uint32_t id)
+{
+	struct tcp_circuit_info info = get_info(fd);
+	char bad[160] = "";
+
+	if (info.tci_rate != rate || info.tci_id != id || info.tci_sockets != 1)
+		snprintf(bad, sizeof(bad),
+			 "expected %llu bytes/s, id %u of 1 socket; got %llu, id %u of %u",
+			 (unsigned long long)rate, id,
+			 (unsigned long long)info.tci_rate, info.tci_id,
+			 info.tci_sockets);
 	point(who, what, bad);
 }
 
@@ -388,19 +575,29 @@ static void inherit(enum family family)
 
 	use(listener, "circuit");
 	set_window(listener, 41);
+	set_rate(listener, 4100000);
+	set_id(listener, 4);
 	start_listening(listener, family);
 	use(client, "circuit");
 	set_window(client, 42);
+	set_rate(client, 4200000);
+	set_id(client, 5);
 	connect_to(client, listener);
 	child = accept_from(listener);
 	check_window(who, "a window asked for before connect() holds after it",
-		     client, 42, TCP_CIRCUIT_SOURCE_SOCKET);
+		     client, 42, TCP_CIRCUIT_SOURCE_SOCKET, 1);
+	check_rate_id(who, "rate and id asked for before connect() hold after it",
+		      client, 4200000, 5);
 	check_window(who, "a child inherits its listener's window", child, 41,
-		     TCP_CIRCUIT_SOURCE_SOCKET);
+		     TCP_CIRCUIT_SOURCE_SOCKET, 1);
+	check_rate_id(who, "a child inherits its listener's rate and id", child,
+		      4100000, 4);
 
-	matrix(client, family, "connected", true);
-	matrix(child, family, "accepted", true);
-	matrix(listener, family, "listening", false);
+	set_id(client, 0);
+	set_id(child, 0);
+	matrix(client, family, "connected", 2);
+	matrix(child, family, "accepted", 2);
+	matrix(listener, family, "listening", 0);
 	close(child);
 	close(client);
 	close(listener);
@@ -410,45 +607,57 @@ static void inherit(enum family family)
 static void inherit_default(enum family family)
 {
 	int listener = new_socket(family), client = new_socket(family), child;
-	char name[16] = "";
+	const char *who = family_name[family];
+	char name[16] = "", bad[80] = "";
 	socklen_t len = sizeof(name);
 
 	getsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, name, &len);
-	if (strcmp(name, "circuit")) {
-		point(family_name[family],
-		      "a listener by default # SKIP circuit is not the default here",
-		      "");
-		goto out;
-	}
+	if (strcmp(name, "circuit"))
+		snprintf(bad, sizeof(bad), "expected circuit, got %s", name);
+	point(who, "circuit is the default", bad);
 	start_listening(listener, family);
 	set_window(listener, 43);
 	connect_to(client, listener);
 	child = accept_from(listener);
-	check_window(family_name[family],
+	check_window(who,
 		     "a child of a listener that runs circuit by default inherits",
-		     child, 43, TCP_CIRCUIT_SOURCE_SOCKET);
+		     child, 43, TCP_CIRCUIT_SOURCE_SOCKET, 1);
 	close(child);
-out:
 	close(client);
 	close(listener);
 }
 
+/* The child closes first, so that the client is alone in its circuit. */
 static void reconnect(enum family family)
 {
 	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
-	int listener = new_socket(family), client = new_socket(family), child;
+	int listener = new_socket(family), client = new_socket(family);
+	const char *who = family_name[family];
+	char bad[80] = "";
 
 	start_listening(listener, family);
 	use(client, "circuit");
 	set_window(client, 44);
+	set_rate(client, 4400000);
+	set_id(client, 44);
 	connect_to(client, listener);
-	child = accept_from(listener);
+	close(accept_from(listener));
 	if (connect(client, &nowhere, sizeof(nowhere)))
 		bail("disconnect");
+	if (get_info(client).tci_sockets)
+		snprintf(bad, sizeof(bad), "expected none, got one of %u",
+			 get_info(client).tci_sockets);
+	point(who, "connect(AF_UNSPEC) leaves the circuit", bad);
 	connect_to(client, listener);
-	check_window(family_name[family], "connect(AF_UNSPEC) forgets the window",
-		     client, NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS);
-	close(child);
+	check_window(who, "connect(AF_UNSPEC) forgets the window", client,
+		     NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS, 1);
+	*bad = '\0';
+	if (get_rate(client) != NETNS_RATE || get_info(client).tci_id)
+		snprintf(bad, sizeof(bad), "got %llu bytes/s, id %u",
+			 (unsigned long long)get_rate(client),
+			 get_info(client).tci_id);
+	point(who, "connect(AF_UNSPEC) forgets rate and id", bad);
+	close(accept_from(listener));
 	close(client);
 	close(listener);
 }
@@ -457,16 +666,20 @@ static void reconnect(enum family family)
 
 static void not_ours(const char *what, int fd)
 {
-	struct tcp_circuit_info info;
-	socklen_t len = sizeof(info);
 	char bad[160] = "";
-	int set_err = set_window(fd, 5), get_err = 0;
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len))
-		get_err = errno;
-	if (set_err != ENOPROTOOPT || get_err != ENOPROTOOPT)
-		snprintf(bad, sizeof(bad), "expected ENOPROTOOPT, got %s and %s",
-			 error_name(set_err), error_name(get_err));
+	for (const struct option *o = options; o < OPTIONS_END; o++) {
+		unsigned char value[MAX_LEN] = { 5 };
+		socklen_t len = o->size;
+		int set_err = set(fd, o->name, value, o->size);
+		int get_err = get(fd, o->name, value, &len);
+
+		if (set_err != ENOPROTOOPT || get_err != ENOPROTOOPT)
+			snprintf(bad, sizeof(bad),
+				 "0x%x: expected ENOPROTOOPT, got %s and %s",
+				 o->name, error_name(set_err),
+				 error_name(get_err));
+	}
 	point("not ours", what, bad);
 	close(fd);
 }
@@ -488,42 +701,82 @@ static void strangers(void)
 
 /* --- the unprivileged ------------------------------------------------------ */
 
-static void write_max(const char *value)
+static void write_sysctl(const char *name, const char *value)
 {
-	FILE *f = fopen("/proc/sys/net/ipv4/tcp_circuit_fcwnd_max", "w");
+	char path[80];
+	FILE *f;
 
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/%s", name);
+	f = fopen(path, "w");
 	if (!f || fputs(value, f) < 0 || fclose(f))
-		bail("tcp_circuit_fcwnd_max");
+		bail(name);
 }
 
-/* errno of asking for @window on @fd as nobody */
-static int ask_as_nobody(int fd, uint32_t window)
+/* errno of asking for @value on @fd as nobody */
+static int ask_as_nobody(int fd, int option, uint64_t value)
 {
+	socklen_t len = option == TCP_CIRCUIT_RATE ? sizeof(uint64_t)
+						   : sizeof(uint32_t);
+	uint32_t small = value;
 	int status;
 	pid_t child = fork();
 
 	if (child == 0) {
 		if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 			_exit(255);
-		_exit(set_window(fd, window));
+		_exit(set(fd, option, len == sizeof(small) ?
+			  (void *)&small : (void *)&value, len));
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
 		bail("a child as nobody");
 	return WEXITSTATUS(status);
 }
 
-static void nobody_asks(int fd, uint32_t window, int expected)
+static void nobody_asks(int fd, int option, uint64_t value, int expected)
 {
 	struct tcp_circuit_info before = get_info(fd);
-	char what[80], bad[160] = "";
-	int err = ask_as_nobody(fd, window);
+	char what[100], bad[160] = "";
+	int err = ask_as_nobody(fd, option, value);
 
 	if (err != expected || (err && !same_info(fd, &before)))
 		snprintf(bad, sizeof(bad), "expected %s, got %s",
 			 error_name(expected), error_name(err));
-	snprintf(what, sizeof(what), "%u segments with fcwnd_max %u: %s", window,
-		 before.tci_fcwnd_max, error_name(expected));
+	snprintf(what, sizeof(what), "0x%x of %llu with fcwnd_max %u: %s",
+		 option, (unsigned long long)value, before.tci_fcwnd_max,
+		 error_name(expected));
 	point("unprivileged", what, bad);
+}
+
+static void windows_of_nobody(int fd)
+{
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, NETNS_FCWND, 0);
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, NETNS_FCWND + 1, EPERM);
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, TCP_CIRCUIT_FCWND_LIMIT, EPERM);
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, TCP_CIRCUIT_FCWND_LIMIT + 1, EINVAL);
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, 1, 0);
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, 0, 0);
+	write_sysctl("tcp_circuit_fcwnd_max", "500");
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, 500, 0);
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, 501, EPERM);
+	write_sysctl("tcp_circuit_fcwnd_max", "5");
+	nobody_asks(fd, TCP_CIRCUIT_FCWND, NETNS_FCWND, 0);
+	write_sysctl("tcp_circuit_fcwnd_max", "0");
+}
+
+static void rates_of_nobody(int fd)
+{
+	nobody_asks(fd, TCP_CIRCUIT_RATE, NETNS_RATE, 0);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, NETNS_RATE + 1, EPERM);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT, EPERM);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT + 1, EINVAL);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_UNPACED, EPERM);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, 1, 0);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, 0, 0);
+	write_sysctl("tcp_circuit_rate", "0");
+	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT, 0);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_UNPACED, 0);
+	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT + 1, EINVAL);
+	write_sysctl("tcp_circuit_rate", "1000000");
 }
 
 static void unprivileged(void)
@@ -531,18 +784,11 @@ static void unprivileged(void)
 	int fd = new_socket(V4);
 
 	use(fd, "circuit");
-	nobody_asks(fd, NETNS_FCWND, 0);
-	nobody_asks(fd, NETNS_FCWND + 1, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND_LIMIT, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND_LIMIT + 1, EINVAL);
-	nobody_asks(fd, 1, 0);
-	nobody_asks(fd, 0, 0);
-	write_max("500");
-	nobody_asks(fd, 500, 0);
-	nobody_asks(fd, 501, EPERM);
-	write_max("5");
-	nobody_asks(fd, NETNS_FCWND, 0);
-	write_max("0");
+	windows_of_nobody(fd);
+	rates_of_nobody(fd);
+	nobody_asks(fd, TCP_CIRCUIT_ID, 6, 0);
+	nobody_asks(fd, TCP_CIRCUIT_ID, UINT32_MAX, 0);
+	nobody_asks(fd, TCP_CIRCUIT_ID, 0, 0);
 	close(fd);
 }
 
@@ -552,7 +798,7 @@ int main(void)
 		int fd = new_socket(family);
 
 		use(fd, "circuit");
-		matrix(fd, family, "not connected", false);
+		matrix(fd, family, "not connected", 0);
 		close(fd);
 		inherit(family);
 		inherit_default(family);

@@ -17,8 +17,8 @@ else
 	RATE_MBIT=50 MANY="1 4 16" SECONDS_MS=1500
 fi
 RTT_MS=50
-# a full window's round trip: 1.3 x RTT, and the time of a delayed ACK
-ROUND_MS=$((RTT_MS * 13 / 10 + 10))
+# of the newcomer: its first ACK, and the next, by when others gave all of it back
+ROUND_MS=$((RTT_MS * 2 + 10))
 [ "$LAB" = uml ] || ROUND_MS=$((ROUND_MS * 5))
 
 run()

@@ -18,6 +18,18 @@
 #include "apply.h"
 #include "fault.h"
 
+/* An item that is not there, as of an older module, has nothing to take back. */
+static int take_back(const struct change *c, struct backend *b, struct err *e)
+{
+	int rc = faulty_set(b, c->kind, c->name, c->from, e);
+	char now[ITEM_VALUE];
+	struct err unused;
+
+	if (rc < 0 && b->get(b, c->kind, c->name, now, &unused) == -ENOENT)
+		return 0;
+	return rc;
+}
+
 /* False if something would not go back. */
 static bool rollback(const struct changes *ch, uint32_t made, struct backend *b,
 		     struct notes *notes)
@@ -29,7 +41,7 @@ static bool rollback(const struct changes *ch, uint32_t made, struct backend *b,
 
 	while (made-- > 0) {
 		c = &ch->list[made];
-		rc = faulty_set(b, c->kind, c->name, c->from, &e);
+		rc = take_back(c, b, &e);
 		if (rc)
 			note(notes, "while going back: %s", e.text);
 		back &= rc >= 0;

@@ -12,7 +12,7 @@
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_TO, OPT_VIA, OPT_DEFAULT_CC, OPT_DRY_RUN,
+	OPT_SHAPER, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_DEFAULT_CC, OPT_DRY_RUN,
 	OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_HELP, OPT_VERSION,
 };
 
@@ -27,6 +27,8 @@ static const struct option options[] = {
 	{ "shaper", required_argument, NULL, OPT_SHAPER },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "via", required_argument, NULL, OPT_VIA },
+	{ "loss", required_argument, NULL, OPT_LOSS },
+	{ "pace", no_argument, NULL, OPT_PACE },
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -61,8 +63,11 @@ static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 		return parse_prefix(value, &c->to, e);
 	case OPT_VIA:
 		return parse_gateway(value, &c->via, e);
+	case OPT_LOSS:
+		return parse_loss(value, &c->loss, e);
 	default:
-		c->default_cc = true;
+		c->pace |= opt == OPT_PACE;
+		c->default_cc |= opt == OPT_DEFAULT_CC;
 		return 0;
 	}
 }
@@ -76,7 +81,7 @@ static bool takes_option(unsigned int takes, int opt)
 	if (opt == OPT_FORCE)
 		return takes & TAKES_FORCE;
 	if (opt == OPT_QUIET)
-		return takes & (TAKES_CIRCUIT | TAKES_FORCE);
+		return takes & (TAKES_CIRCUIT | TAKES_FORCE | TAKES_PEER);
 	return takes & TAKES_CIRCUIT;
 }
 
@@ -104,6 +109,20 @@ static int bad_option(int opt, char **argv, struct err *e)
 	return err_set(e, -EINVAL, "unknown option \"%s\"; ctcp-setup --help lists them", word);
 }
 
+/* The device, or of reset the peer; it may be left out. */
+static int parse_operand(int argc, char **argv, unsigned int takes, struct args *a,
+			 struct err *e)
+{
+	bool peer = takes & TAKES_PEER;
+
+	if (argc > 1)
+		return err_set(e, -EINVAL, "one %s at a time, not \"%s\" and \"%s\"",
+			       peer ? "address" : "device", argv[0], argv[1]);
+	if (!argc)
+		return 0;
+	return peer ? parse_peer(argv[0], &a->peer, e) : parse_dev(argv[0], a->circuit.dev, e);
+}
+
 /* @argv[0] is the program or the command. */
 int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 	       struct err *e)
@@ -127,8 +146,5 @@ int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 	}
 	if (rc || a->help || a->version)
 		return rc;
-	if (argc - optind > 1)
-		return err_set(e, -EINVAL, "one device at a time, not \"%s\" and \"%s\"",
-			       argv[optind], argv[optind + 1]);
-	return optind < argc ? parse_dev(argv[optind], a->circuit.dev, e) : 0;
+	return parse_operand(argc - optind, argv + optind, takes, a, e);
 }

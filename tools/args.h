@@ -8,7 +8,8 @@
 #include "circuit.h"
 
 struct args {
-	struct circuit circuit;		/* and the device, of every command */
+	struct circuit circuit;		/* and the device, of most commands */
+	struct prefix peer;		/* of reset, family 0 = all */
 	bool dry_run;
 	bool json;
 	bool quiet;
@@ -21,6 +22,7 @@ struct args {
 #define TAKES_CIRCUIT	1U
 #define TAKES_JSON	2U
 #define TAKES_FORCE	4U
+#define TAKES_PEER	8U	/* an address where others take a device */
 
 int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 	       struct err *e);

@@ -117,15 +117,18 @@ static int keep_record(struct job *job, const struct record *old)
 }
 
 /* One value for all of a namespace, and another circuit wanted another. */
-static void say_one_window(struct job *job, const struct want *w, const char *now)
+static void say_one_value(struct job *job, const struct want *w, const char *now)
 {
 	const struct journal *j = &job->ch->journal;
+	bool rate = !strcmp(w->name, RATE_SYSCTL);
 
-	if (!strcmp(w->name, FCWND_SYSCTL) &&
+	if ((rate || !strcmp(w->name, FCWND_SYSCTL)) &&
 	    item_is_shared(job->js, j->netns, j->circuit.dev, w->kind, w->name))
 		note(job->notes,
-		     "%s is one value for this namespace and was %s for another circuit; with --to PREFIX each has its own",
-		     w->name, now);
+		     "%s is one value for this namespace and was %s for another circuit; %s",
+		     w->name, now,
+		     rate ? "without --pace a shaper on each device holds its own rate" :
+			    "with --to PREFIX each has its own");
 }
 
 /* An item that other circuits need too is claimed even if it is right as it is. */
@@ -152,7 +155,7 @@ static int want_fresh(struct job *job, const struct want *w, const char *now)
 	set_text(r->prior, now);
 	set_text(r->after, right ? now : target);
 	if (!right)
-		say_one_window(job, w, now);
+		say_one_value(job, w, now);
 	return right ? 0 : add_change(job, w->kind, w->name, now, target);
 }
 
@@ -293,8 +296,9 @@ static int read_item(struct job *job, const struct want *w, char now[ITEM_VALUE]
 	int rc = job->b->get(job->b, w->kind, w->name, now, job->e);
 	char target[ITEM_VALUE];
 
-	/* the module brings it with it, and it starts as 0 */
-	if (rc == -ENOENT && !strcmp(w->name, FCWND_SYSCTL) && module_comes(job->ch)) {
+	/* the module brings both with it, and they start as 0 */
+	if (rc == -ENOENT && module_comes(job->ch) &&
+	    (!strcmp(w->name, FCWND_SYSCTL) || !strcmp(w->name, RATE_SYSCTL))) {
 		set_text(now, "0");
 		return 0;
 	}

@@ -3,7 +3,9 @@
  * The circuit as text, and the checks that need no machine.
  *
  * circuit_format() and circuit_parse() are the journal's form of a circuit,
- * in base units; the parsers above them read what a person typed.
+ * in base units; the parsers above them read what a person typed.  What came after
+ * the first version, loss and pace, is written only where it is asked for: a
+ * circuit without it reads the same in old journals and new.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +60,7 @@ static unsigned int addr_bits(int family)
 	return family == AF_INET ? 32 : 128;
 }
 
-static int parse_addr(const char *s, struct prefix *p)
+int parse_address(const char *s, struct prefix *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->family = strchr(s, ':') ? AF_INET6 : AF_INET;
@@ -92,7 +94,7 @@ int parse_prefix(const char *s, struct prefix *p, struct err *e)
 		goto bad;
 	memcpy(addr, s, n);
 	addr[n] = 0;
-	if (parse_addr(addr, p))
+	if (parse_address(addr, p))
 		goto bad;
 	if (!slash)
 		return 0;
@@ -112,10 +114,30 @@ bad:
 
 int parse_gateway(const char *s, struct prefix *p, struct err *e)
 {
-	if (parse_addr(s, p))
+	if (parse_address(s, p))
 		return err_set(e, -EINVAL, "--via: \"%s\" is not an address; write e.g. 192.0.2.1",
 			       s);
 	return 0;
+}
+
+int parse_peer(const char *s, struct prefix *p, struct err *e)
+{
+	if (parse_address(s, p))
+		return err_set(e, -EINVAL,
+			       "\"%s\" is not the address of a peer; write e.g. 192.0.2.1", s);
+	return 0;
+}
+
+/* False if one of them is none. */
+bool prefix_holds(const struct prefix *p, const struct prefix *addr)
+{
+	struct prefix cut = *addr;
+
+	if (!p->family || p->family != addr->family || addr->len < p->len)
+		return false;
+	cut.len = p->len;
+	clear_host_bits(&cut);
+	return !memcmp(cut.addr, p->addr, sizeof(cut.addr));
 }
 
 char *format_addr(char *buf, size_t len, const struct prefix *p)
@@ -168,16 +190,29 @@ int circuit_check(const struct circuit *c, struct err *e)
 
 char *circuit_format(char *buf, size_t len, const struct circuit *c)
 {
-	char to[64], via[64];
+	char to[64], via[64], loss[24] = "";
 
+	if (c->loss)
+		snprintf(loss, sizeof(loss), " loss=%u", c->loss);
 	format_prefix(to, sizeof(to), &c->to);
 	format_addr(via, sizeof(via), &c->via);
 	snprintf(buf, len,
 		 "rate=%" PRIu64 " rtt=%" PRIu64 " multiple=%u streams=%u mss=%u burst=%" PRIu64
-		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d",
+		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d%s%s",
 		 c->rate, c->rtt_us, c->multiple, c->streams, c->mss, c->burst, c->limit,
-		 shaper_name(c->shaper), to, via, c->default_cc);
+		 shaper_name(c->shaper), to, via, c->default_cc, loss,
+		 c->pace ? " pace=1" : "");
 	return buf;
+}
+
+/* What may follow default_cc; circuit_parse() sees to what may not. */
+static void parse_later(const char *rest, struct circuit *c)
+{
+	int used = 0;
+
+	if (sscanf(rest, " loss=%u%n", &c->loss, &used) == 1)
+		rest += used;
+	c->pace = !strcmp(rest, " pace=1");
 }
 
 /* A strict inverse: @text must be what circuit_format() wrote, to the byte. */
@@ -185,17 +220,18 @@ int circuit_parse(const char *text, struct circuit *c)
 {
 	char shaper[8], to[64], via[64], again[CIRCUIT_TEXT];
 	struct err e = { "" };
-	int cc;
+	int cc, used;
 
 	memset(c, 0, sizeof(*c));
 	if (sscanf(text,
 		   "rate=%" SCNu64 " rtt=%" SCNu64 " multiple=%u streams=%u mss=%u burst=%" SCNu64
-		   " limit=%" SCNu64 " shaper=%7s to=%63s via=%63s default_cc=%d",
+		   " limit=%" SCNu64 " shaper=%7s to=%63s via=%63s default_cc=%d%n",
 		   &c->rate, &c->rtt_us, &c->multiple, &c->streams, &c->mss, &c->burst,
-		   &c->limit, shaper, to, via, &cc) != 11)
+		   &c->limit, shaper, to, via, &cc, &used) != 11)
 		return -EBADMSG;
 	c->default_cc = cc;
-	if (parse_shaper(shaper, &c->shaper, &e) ||
+	parse_later(text + used, c);
+	if (c->loss >= LOSS_END || parse_shaper(shaper, &c->shaper, &e) ||
 	    (strcmp(to, "none") && parse_prefix(to, &c->to, &e)) ||
 	    (strcmp(via, "none") && parse_gateway(via, &c->via, &e)))
 		return -EBADMSG;

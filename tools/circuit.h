@@ -29,24 +29,29 @@ struct circuit {
 	uint64_t rate;		/* bytes/s, L2 without preamble and FCS */
 	uint64_t rtt_us;	/* at no load */
 	uint32_t multiple;	/* of the BDP, thousandths */
-	uint32_t streams;	/* sockets that share the circuit */
+	uint32_t streams;	/* sockets expected to share the circuit */
 	uint32_t mss;		/* as TCP announces it, 0 = from the MTU */
 	uint64_t burst;		/* bytes, 0 = by rule */
 	uint64_t limit;		/* bytes, 0 = by rule */
+	uint32_t loss;		/* packets that the path loses, parts per billion */
 	enum shaper shaper;
 	struct prefix to;	/* the circuit's far side */
 	struct prefix via;	/* gateway, full length */
 	bool default_cc;
+	bool pace;		/* the module paces each circuit at the rate */
 };
 
 #define CIRCUIT_DEFAULTS { .multiple = 1300, .streams = 1, .shaper = SHAPER_TBF }
 #define CIRCUIT_TEXT 512	/* room for circuit_format() */
 
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
+int parse_address(const char *s, struct prefix *p);
+int parse_peer(const char *s, struct prefix *p, struct err *e);
 int parse_prefix(const char *s, struct prefix *p, struct err *e);
 int parse_gateway(const char *s, struct prefix *p, struct err *e);
 int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
 const char *shaper_name(enum shaper shaper);
+bool prefix_holds(const struct prefix *p, const struct prefix *addr);
 char *format_prefix(char *buf, size_t len, const struct prefix *p);
 char *format_addr(char *buf, size_t len, const struct prefix *p);
 

@@ -9,6 +9,7 @@
 #include "args.h"
 #include "changes.h"
 #include "kernel.h"
+#include "live.h"
 
 /* What a command has open.  Large, so it lives on the heap. */
 struct session {
@@ -21,6 +22,7 @@ struct session {
 	struct route_want route;
 	struct wants wants;
 	struct changes changes;
+	struct lives lives;	/* show: the circuits that sockets hold */
 	struct notes notes;	/* what the plan decided, what was skipped */
 	struct notes trouble;	/* what a recovery or a rollback met */
 };
@@ -31,10 +33,11 @@ int session_plan(struct session *s, const struct circuit *c, struct err *e);
 int session_changes(struct session *s, const struct circuit *c, struct err *e);
 void session_check_route(struct session *s, const struct circuit *c);
 int session_lock(struct session *s, struct err *e);
-int need_net_admin(struct err *e);
+int need_net_admin(const char *or, struct err *e);
 
 int command_setup(const struct args *a, struct err *e);
 int command_show(const struct args *a, struct err *e);
+int command_reset(const struct args *a, struct err *e);
 int command_undo(const struct args *a, struct err *e);
 
 #endif

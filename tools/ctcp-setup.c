@@ -15,10 +15,6 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-#ifndef CTCP_VERSION
-#define CTCP_VERSION "0.1.0"
-#endif
-
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 static const struct command {
@@ -30,12 +26,14 @@ static const struct command {
 	/* the first is what there is without a name */
 	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON, true },
 	{ "show", command_show, TAKES_JSON, false },
+	{ "reset", command_reset, TAKES_PEER, false },
 	{ "undo", command_undo, TAKES_FORCE, true },
 };
 
 static const char help[] =
 "Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
 "       ctcp-setup show [DEV] [--json]\n"
+"       ctcp-setup reset [ADDRESS]\n"
 "       ctcp-setup undo DEV [--force]\n"
 "\n"
 "Sizes and sets up everything for one circuit: the window of congestion\n"
@@ -46,7 +44,9 @@ static const char help[] =
 "  --to PREFIX      its far side: a route carries the window\n"
 "  --via GATEWAY    the gateway of that route\n"
 "  --default-cc     circuit for every connection that asks for nothing else\n"
-"  --streams N      connections that share the circuit (1)\n"
+"  --streams N      connections expected to share the circuit (1)\n"
+"  --loss P         part of the packets that the path loses: 0.1%, 1e-3 (0)\n"
+"  --pace           the module paces each circuit of the namespace at the rate\n"
 "  --multiple X     window as a multiple of rate x rtt (1.3)\n"
 "  --shaper WHICH   tbf (the default), fq, or none\n"
 "  --burst SIZE     bucket of tbf\n"

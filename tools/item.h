@@ -26,6 +26,8 @@
 #define AVAILABLE_CC	"net.ipv4.tcp_available_congestion_control"
 #define DEFAULT_CC	"net.ipv4.tcp_congestion_control"
 #define FCWND_SYSCTL	"net.ipv4.tcp_circuit_fcwnd"
+#define RATE_SYSCTL	"net.ipv4.tcp_circuit_rate"
+#define SHARE_SYSCTL	"net.ipv4.tcp_circuit_share"
 #define MODULE_NAME	"tcp_circuit"
 #define CC_NAME		"circuit"
 

@@ -66,11 +66,21 @@ static int get_route(struct kernel *k, const char *name, char *value, struct err
 	return rc;
 }
 
+/* Version 0.1 of the module paces nothing. */
+static int no_pacing(struct err *e)
+{
+	return err_set(e, -ENOENT,
+		       "--pace: module %s as it is loaded has no %s, so it is older than this ctcp-setup, %s; install the one of that version, or leave out --pace",
+		       MODULE_NAME, RATE_SYSCTL, CTCP_VERSION);
+}
+
 /* -EROFS: there, in @value, but only to be read in this namespace. */
 static int get_sysctl(const char *name, char *value, struct err *e)
 {
 	int rc = sysctl_get(name, value, e);
 
+	if (rc == -ENOENT && !strcmp(name, RATE_SYSCTL))
+		return no_pacing(e);
 	if (!rc && !sysctl_writable(name))
 		rc = err_set(e, -EROFS, "%s can only be read here", name);
 	return rc;
@@ -117,6 +127,8 @@ static int set_sysctl(const char *name, const char *value, struct err *e)
 {
 	int rc = sysctl_set(name, value, e);
 
+	if (rc == -ENOENT && !strcmp(name, RATE_SYSCTL))
+		return no_pacing(e);
 	if (rc == -EPERM && !strcmp(name, DEFAULT_CC))
 		err_set(e, rc,
 			"%s: the kernel refuses \"%s\" in this network namespace until %s of the machine's own lists it",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links and route lookups through libnl-3; what it does not know in all of its
- * versions (GSO sizes) through libmnl, and the speed by ethtool's ioctl, which
- * is right in any network namespace, as a mounted /sys may not be.
+ * Links through libnl-3; what it does not know in all of its versions (GSO sizes,
+ * a route's lookup) through libmnl, and the speed by ethtool's ioctl, which is
+ * right in any network namespace, as a mounted /sys may not be.
  */
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -12,8 +12,6 @@
 #include <linux/sockios.h>
 #include <netlink/netlink.h>
 #include <netlink/route/link.h>
-#include <netlink/route/nexthop.h>
-#include <netlink/route/route.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -254,60 +252,27 @@ err_sock:
 	return rc;
 }
 
-static void take_addr(struct nl_addr *addr, struct prefix *p)
-{
-	if (!addr || nl_addr_get_len(addr) > sizeof(p->addr) || !nl_addr_get_len(addr))
-		return;
-	p->family = nl_addr_get_family(addr);
-	p->len = 8 * nl_addr_get_len(addr);
-	memcpy(p->addr, nl_addr_get_binary_addr(addr), nl_addr_get_len(addr));
-}
-
-static int take_next_hop(struct rtnl_route *route, const struct facts *f,
-			 struct route_want *want, struct err *e)
-{
-	struct rtnl_nexthop *nh = rtnl_route_nexthop_n(route, 0);
-	char to[64];
-
-	if (!nh || rtnl_route_nh_get_ifindex(nh) != f->ifindex)
-		return err_set(e, -ENETUNREACH,
-			       "--to: %s is not reached by %s; --via GATEWAY says how",
-			       format_prefix(to, sizeof(to), &want->to), f->dev);
-	take_addr(rtnl_route_nh_get_gateway(nh), &want->gateway);
-	return 0;
-}
-
 /*
  * The next hop of a new route to the far side: that of --via, or where the kernel
  * would send today, of several the one that it takes.
  */
-int route_next_hop(const struct circuit *c, const struct facts *f,
+int route_next_hop(struct nl *nl, const struct circuit *c, const struct facts *f,
 		   struct route_want *want, struct err *e)
 {
-	struct rtnl_route *route = NULL;
-	struct nl_addr *addr;
-	struct nl_sock *sk;
+	struct route now;
 	char to[64];
-	int rc;
 
 	want->gateway = c->via;
 	want->via = c->via.family;
 	if (want->via)
 		return 0;
-	sk = open_route_socket(e);
-	if (!sk)
-		return -EIO;
-	addr = nl_addr_build(c->to.family, c->to.addr, c->to.family == AF_INET ? 4 : 16);
-	rc = addr ? rtnl_route_lookup(sk, addr, &route) : -NLE_NOMEM;
-	if (rc < 0)
-		rc = err_set(e, -ENETUNREACH, "--to: there is no way to %s; --via GATEWAY says how",
-			     format_prefix(to, sizeof(to), &c->to));
-	else
-		rc = take_next_hop(route, f, want, e);
-	if (route)
-		rtnl_route_put(route);
-	if (addr)
-		nl_addr_put(addr);
-	nl_socket_free(sk);
-	return rc;
+	format_prefix(to, sizeof(to), &c->to);
+	if (route_lookup(nl, &c->to, NULL, 0, &now, e))
+		return err_set(e, -ENETUNREACH, "--to: there is no way to %s; --via GATEWAY says how",
+			       to);
+	if (route_ifindex(&now) != f->ifindex)
+		return err_set(e, -ENETUNREACH,
+			       "--to: %s is not reached by %s; --via GATEWAY says how", to, f->dev);
+	route_gateway(&now, &want->gateway);
+	return 0;
 }

@@ -2,9 +2,9 @@
 /*
  * rtnetlink over libmnl, with the kernel's own error text.
  *
- * libnl-3 carries links and route lookups here; it has a 32-bit tbf rate, no
- * fq, no string metrics and drops the extended acknowledgement, so that qdiscs
- * and routes go this way.
+ * libnl-3 carries links here; it has a 32-bit tbf rate, no fq, no string metrics,
+ * in Debian 11 no lookup of a route, and drops the extended acknowledgement, so
+ * that qdiscs and routes go this way.
  */
 #ifndef CTCP_NL_H
 #define CTCP_NL_H

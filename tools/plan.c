@@ -3,7 +3,8 @@
  * Circuit + facts -> plan.  The rules and their sources are in plan.h.
  *
  * Ranges, so that 64 bits hold every product: rate <= 1.25e11 bytes/s, rtt <=
- * 1e7 us, multiple <= 1e4 thousandths, streams <= 65535, wire <= 2^16 + 2^8.
+ * 1e7 us, multiple <= 1e4 thousandths, streams <= 65535, 128 <= wire <= 2^16 + 2^8,
+ * loss < 5e8 parts per billion.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +28,11 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 static uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /* A root qdisc on a bridge sees only what the host itself sends through it. */
@@ -114,6 +120,11 @@ static int plan_window(const struct circuit *c, struct plan *p,
 
 	if (most > TCP_CIRCUIT_FCWND_LIMIT)
 		most = TCP_CIRCUIT_FCWND_LIMIT;
+	if (total > TCP_CIRCUIT_WINDOW_LIMIT)
+		return err_set(e, -ERANGE,
+			       "a window of %" PRIu64
+			       " segments is more than a circuit takes, %u; a larger MTU or --mss, or less --rate",
+			       total, TCP_CIRCUIT_WINDOW_LIMIT);
 	if (div_up(total, c->streams) > most)
 		return err_set(e, -ERANGE,
 			       "a window of %" PRIu64
@@ -127,13 +138,9 @@ static int plan_window(const struct circuit *c, struct plan *p,
 		     FCWND_MIN, FCWND_MIN);
 		total = (uint64_t)FCWND_MIN * c->streams;
 	}
-	p->fcwnd = (uint32_t)div_up(total, c->streams);
-	if (total > UINT32_MAX)
-		return err_set(e, -ERANGE,
-			       "a window of %" PRIu64
-			       " segments is past 32 bits; a larger --mss or MTU",
-			       total);
-	p->fcwnd_total = (uint32_t)total;
+	p->fcwnd = (uint32_t)total;
+	p->share = (uint32_t)div_up(total, c->streams);
+	p->stream = (uint32_t)min_u64(total, most);
 	return 0;
 }
 
@@ -145,7 +152,7 @@ static int plan_limit(const struct circuit *c, const struct facts *f,
 	if (segs > f->gso_max_segs)
 		segs = f->gso_max_segs;
 	p->gso_packet = segs * p->wire;
-	p->limit = (uint64_t)p->fcwnd_total * p->wire;
+	p->limit = (uint64_t)p->fcwnd * p->wire;
 	if (c->shaper == SHAPER_NONE)
 		return 0;
 	if (c->shaper == SHAPER_TBF && !c->limit && p->limit < p->gso_packet) {
@@ -217,18 +224,21 @@ static int plan_tbf(const struct circuit *c, const struct facts *f,
 	return check_bucket_time(c, p, e);
 }
 
-/* fq counts packets, and a flow's rate in 32 bits of bytes/s, all ones = none. */
-static int plan_fq(const struct circuit *c, struct plan *p, struct notes *notes,
-		   struct err *e)
+/* fq counts a flow's rate in 32 bits of bytes/s, all ones = none. */
+static int plan_maxrate(const struct circuit *c, struct plan *p, struct notes *notes,
+			struct err *e)
 {
 	uint64_t share = c->rate / c->streams;
-	uint64_t packets = div_up(p->limit, p->wire);
 	char rate[32];
 
+	if (c->pace) {
+		p->maxrate = (uint32_t)min_u64(c->rate, FQ_NO_MAXRATE);
+		return 0;
+	}
 	if (share >= UINT32_MAX)
 		return err_set(e, -ERANGE,
-			       "fq paces one stream up to 34.35gbit, not %s; --streams %" PRIu64
-			       " or more",
+			       "fq paces one stream up to 34.35gbit, not %s; --pace, or --streams %"
+			       PRIu64 " or more",
 			       format_rate(rate, sizeof(rate), share),
 			       c->rate / UINT32_MAX + 1);
 	if (!share)
@@ -236,18 +246,55 @@ static int plan_fq(const struct circuit *c, struct plan *p, struct notes *notes,
 			       "--streams: %u leave less than 1 byte/s each",
 			       c->streams);
 	note(notes,
-	     "fq holds each stream to its share and not their sum: no more than %u at a time",
+	     "fq holds each stream to its share and not their sum: no more than %u at a time; with --pace they share the rate",
 	     c->streams);
 	p->maxrate = (uint32_t)share;
-	p->flow_packets = (uint32_t)max_u64(div_up(packets, c->streams), 100);
-	p->packets = (uint32_t)max_u64(packets, 10000);
 	return 0;
+}
+
+/* Room in packets: of one flow for all that one stream may have in flight. */
+static int plan_fq(const struct circuit *c, struct plan *p, struct notes *notes,
+		   struct err *e)
+{
+	uint64_t packets = div_up(p->limit, p->wire);
+
+	p->flow_packets = (uint32_t)max_u64(min_u64(packets, p->stream), 100);
+	p->packets = (uint32_t)max_u64(packets, 10000);
+	return plan_maxrate(c, p, notes, e);
+}
+
+/* x * ppb / 1e9, rounded up; x <= 1e16 */
+static uint64_t part_of(uint64_t x, uint32_t ppb)
+{
+	return x / 1000000000 * ppb + div_up(x % 1000000000 * ppb, 1000000000);
+}
+
+/*
+ * k, see plan.h.  In millionths of a packet a round trip: rate x rtt_us / wire is
+ * that, and at most 1e16.  Rounded up, which asks for more room and never for less.
+ */
+static void plan_rounds(const struct circuit *c, struct plan *p, struct notes *notes)
+{
+	uint64_t most = 1000000 / STALL_ROUND_TRIPS;
+	uint64_t stalls = max_u64(div_up(c->rate * c->rtt_us, p->wire), 1000000);
+	char loss[32];
+
+	stalls = part_of(part_of(stalls, c->loss), c->loss);
+	for (p->rounds = 1; stalls > most && p->rounds < ROUNDS_MAX; p->rounds++)
+		stalls = part_of(stalls, c->loss);
+	if (stalls > most)
+		note(notes,
+		     "--loss: with %s the window stalls about once in %" PRIu64
+		     " round trips, for all of the %u rounds of repair that the buffers have room for",
+		     format_loss(loss, sizeof(loss), c->loss),
+		     max_u64(1000000 / stalls, 1), ROUNDS_MAX);
 }
 
 static void plan_buffers(const struct circuit *c, const struct facts *f,
 			 struct plan *p, struct notes *notes)
 {
-	uint64_t want = 4ULL * p->fcwnd * p->wire;
+	uint64_t windows = 2ULL * (p->rounds + 1) * p->wire;
+	uint64_t want = windows * p->stream;
 
 	if (want > INT_MAX) {
 		note(notes,
@@ -257,7 +304,8 @@ static void plan_buffers(const struct circuit *c, const struct facts *f,
 		want = INT_MAX;
 	}
 	p->buffer = (uint32_t)want;
-	p->need = div_up(c->streams * 2ULL * p->buffer, f->page);
+	want = min_u64(windows * p->fcwnd, (uint64_t)c->streams * p->buffer);
+	p->need = div_up(2 * (want + (uint64_t)c->streams * STREAM_FLOOR), f->page);
 	plan_memory(f, 0, p, notes);
 }
 
@@ -298,7 +346,9 @@ int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
 		rc = plan_tbf(c, f, p, notes, e);
 	if (!rc && c->shaper == SHAPER_FQ)
 		rc = plan_fq(c, p, notes, e);
-	if (!rc)
-		plan_buffers(c, f, p, notes);
-	return rc;
+	if (rc)
+		return rc;
+	plan_rounds(c, p, notes);
+	plan_buffers(c, f, p, notes);
+	return 0;
 }

@@ -10,25 +10,41 @@
  *  wire = MTU + link header, what the queueing discipline counts for one full
  *	segment (net/sched/sch_api.c and qdisc_pkt_len_init(): L2 bytes without
  *	preamble and FCS, headers counted for each segment of a GSO packet).
- *  fcwnd = ceil(multiple x rate x rtt / wire) over all streams, and
- *	ceil(total / streams) for each.  multiple = 1.3: Alali 2016, table 3.5:
+ *  fcwnd = ceil(multiple x rate x rtt / wire), of the circuit: its streams share
+ *	it (net.ipv4.tcp_circuit_share).  multiple = 1.3: Alali 2016, table 3.5:
  *	1.0 x BDP leaves the line idle whenever an acknowledgement is late.
  *	At least 2 segments a stream: with 1 every segment would wait for the
  *	far side's delayed acknowledgement.
+ *  share = ceil(fcwnd / streams), what each stream has while all send; it must fit
+ *	one stream's window, which ends at 1 GiB and TCP_CIRCUIT_FCWND_LIMIT.
+ *  stream = min(fcwnd, that end), what one stream has while the others are idle.
  *  limit = fcwnd x wire: what the windows can send at most fits in the queue
  *	(Alali 2016, figure 3.5: limit / fcwnd = 1 leaves no drop at any RTT).  At least
  *	one GSO packet, or a queue would drop such a packet for ever.
  *  burst = max(one GSO packet, rate x 200 us).  A packet larger than the bucket
  *	is cut up in software (sch_tbf.c: tbf_segment()).  200 us is the
  *	thesis's 100 KB at 4 Gbit/s (table 3.1: full rate from 50 KB up).
- *  buffers: max of tcp_rmem and tcp_wmem, rmem_max, wmem_max = 4 x window.
- *	Half of a buffer is the kernel's own overhead (tcp_adv_win_scale = 1, and
- *	skb->truesize); behind a hole under repair a second window gathers.
- *	The thesis's 2 x BDP is too small as soon as a segment is lost.
- *  tcp_mem: all streams' buffers, of all circuits of the namespace, fit below the
- *	first threshold; the kernel's
- *	own steps above it, 5/4 and 3/2.  Past the pressure threshold receive
- *	windows fall to 16 KB and stay there.  Never more than RAM x 1/2.
+ *  rounds k: a hole whose retransmission is lost, too, takes a round trip more for
+ *	each time; meanwhile a window a round trip gathers behind it.  With N =
+ *	rate x rtt / wire packets a round trip (at least 1), each lost with
+ *	probability p, N x p^(k + 1) of them a round trip need more than k rounds of
+ *	repair, and each of those stalls the window if there is room for k.  k is
+ *	the smallest from 1 to ROUNDS_MAX with which that is at most one stall in
+ *	STALL_ROUND_TRIPS.  Without loss k = 1: a hole is repaired once.
+ *  buffers: max of tcp_rmem and tcp_wmem, rmem_max, wmem_max = 2 x (k + 1) x the
+ *	window of one stream: what is in flight, and k windows behind a hole.  Half
+ *	of a buffer is the kernel's own overhead (tcp_adv_win_scale = 1, and
+ *	skb->truesize).  The thesis's 2 x BDP is too small as soon as a segment is
+ *	lost.  Under random loss of p more than k rounds are needed only so often.
+ *  tcp_mem: the buffers of the circuit's window, both ways: once, for its streams
+ *	share it; and STREAM_FLOOR each way for each stream, however little of the
+ *	window it has.  Of all circuits of the namespace, below the first threshold;
+ *	the kernel's own steps above it, 5/4 and 3/2.  Past the pressure threshold
+ *	receive windows fall to 16 KB and stay there.  Never more than RAM x 1/2.
+ *  maxrate, the rate of a flow in fq: the stream's share of the rate, for nothing
+ *	else holds the sum.  With --pace the module divides the rate among the
+ *	streams that send, so that one alone may have all of it, and fq is told no
+ *	more than that.
  */
 #ifndef CTCP_PLAN_H
 #define CTCP_PLAN_H
@@ -44,6 +60,10 @@
 #define TCP_IP6_HEADERS	60U
 #define TCP_TIMESTAMPS	12U	/* of each segment, not counted in the MSS */
 #define MSS_MIN		88U	/* TCP_MIN_MSS */
+#define ROUNDS_MAX	7U	/* of repair; 16 windows is what a receiver opens */
+#define STALL_ROUND_TRIPS 100U	/* at most one stall in so many round trips */
+#define STREAM_FLOOR	131072U	/* bytes; what TCP gives a new socket, tcp_rmem[1] */
+#define FQ_NO_MAXRATE	UINT32_MAX
 
 /* What the plan knows about the device and the host.  */
 struct facts {
@@ -71,16 +91,18 @@ struct plan {
 	uint32_t mss;			/* as announced */
 	uint32_t wire;			/* bytes of one full segment */
 	uint32_t payload;		/* bytes of data in it */
-	uint32_t fcwnd_total;		/* segments, all streams */
-	uint32_t fcwnd;			/* segments, each stream */
+	uint32_t fcwnd;			/* segments, the circuit's */
+	uint32_t share;			/* segments of a stream, all sending */
+	uint32_t stream;		/* segments of a stream, the others idle */
+	uint32_t rounds;		/* of repair that the buffers have room for */
 	uint64_t limit;			/* bytes */
 	uint64_t burst;			/* bytes; 0 without tbf */
 	uint64_t gso_packet;		/* bytes of one GSO packet, as counted */
-	uint32_t maxrate;		/* bytes/s of each stream; 0 without fq */
+	uint32_t maxrate;		/* bytes/s of a stream; 0 without fq */
 	uint32_t flow_packets;		/* fq: flow_limit */
 	uint32_t packets;		/* fq: limit */
 	uint32_t buffer;		/* bytes: tcp_rmem and tcp_wmem max */
-	uint64_t need;			/* pages: all streams' buffers */
+	uint64_t need;			/* pages: the buffers of all streams */
 	uint64_t tcp_mem[3];		/* pages, other circuits' included */
 };
 

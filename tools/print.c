@@ -39,15 +39,32 @@ static void print_shaper(FILE *out, const struct circuit *c, const struct plan *
 	char rate[32];
 
 	if (c->shaper == SHAPER_NONE) {
-		fprintf(out, "  shaper   none: something else must hold the rate\n");
+		fprintf(out, "  shaper   none: %s\n",
+			c->pace ? "only pacing holds the rate" :
+				  "something else must hold the rate");
 	} else if (c->shaper == SHAPER_TBF) {
 		fprintf(out, "  shaper   tbf rate %s burst %" PRIu64 " limit %" PRIu64 " bytes\n",
 			format_rate(rate, sizeof(rate), c->rate), p->burst, p->limit);
 	} else {
 		fprintf(out, "  shaper   fq, each stream %s, %u packets each, %u in all\n",
+			p->maxrate == FQ_NO_MAXRATE ? "as paced" :
 			format_rate(rate, sizeof(rate), p->maxrate), p->flow_packets,
 			p->packets);
 	}
+	if (c->pace)
+		fprintf(out, "  pace     %s for all streams of a circuit together\n",
+			format_rate(rate, sizeof(rate), c->rate));
+}
+
+static void print_buffers(FILE *out, const struct circuit *c, const struct plan *p)
+{
+	char loss[32];
+
+	fprintf(out, "  buffers  %u bytes at most, each socket each way", p->buffer);
+	if (c->loss)
+		fprintf(out, ", room for %u round%s of repair at a loss of %s", p->rounds,
+			p->rounds > 1 ? "s" : "", format_loss(loss, sizeof(loss), c->loss));
+	fprintf(out, "\n");
 }
 
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
@@ -60,12 +77,66 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	if (c->to.family)
 		fprintf(out, " to %s", format_prefix(to, sizeof(to), &c->to));
 	fprintf(out, "\n  window   %u segments", p->fcwnd);
+	fprintf(out, ", %" PRIu64 " bytes as %u on the wire", (uint64_t)p->fcwnd * p->wire,
+		p->wire);
 	if (c->streams > 1)
-		fprintf(out, " each of %u streams, %u in all", c->streams, p->fcwnd_total);
-	fprintf(out, ", %" PRIu64 " bytes as %u on the wire\n",
-		(uint64_t)p->fcwnd_total * p->wire, p->wire);
+		fprintf(out, "; %u for each of %u streams that all send", p->share,
+			c->streams);
+	fprintf(out, "\n");
 	print_shaper(out, c, p);
-	fprintf(out, "  buffers  %u bytes at most, each socket each way\n", p->buffer);
+	print_buffers(out, c, p);
+}
+
+static const char *peer_name(const struct live *l, char *buf, size_t len)
+{
+	if (l->peer.family)
+		return format_addr(buf, len, &l->peer);
+	if (!l->id)
+		return "all peers";
+	snprintf(buf, len, "id %" PRIu64, l->id);
+	return buf;
+}
+
+/* A rate past what a person may ask for was set by hand, and is shown roughly. */
+static void print_pace(FILE *out, uint64_t rate)
+{
+	char text[32];
+
+	if (!rate)
+		return;
+	fprintf(out, ", paced at ");
+	if (rate <= RATE_MAX)
+		fprintf(out, "%s", format_rate(text, sizeof(text), rate));
+	else
+		print_bytes(out, rate, "/s");
+}
+
+static void print_breaker(FILE *out, const struct live *l, const char *peer)
+{
+	if (l->tripped)
+		fprintf(out,
+			"  TRIPPED  %s: lost too much for too long, so its window is cut; ctcp-setup reset%s%s gives it back at once\n",
+			peer, l->peer.family ? " " : "", l->peer.family ? peer : "");
+}
+
+/* Loss as a part of what has left: what arrived, and what did not. */
+void print_live(FILE *out, const struct live *l)
+{
+	double sent = (double)l->delivered + (double)l->lost;
+	char buf[64];
+	const char *peer = peer_name(l, buf, sizeof(buf));
+
+	fprintf(out, "  peer     %s: %" PRIu64 " of %" PRIu64 " segments held, %" PRIu64
+		" socket%s, %" PRIu64 " with all they may send", peer, l->held, l->window,
+		l->sockets, l->sockets == 1 ? "" : "s", l->streams);
+	print_pace(out, l->rate);
+	fprintf(out, ", %" PRIu64 " lost", l->lost);
+	if (l->lost)
+		fprintf(out, ", %.3g%%", 100 * (double)l->lost / sent);
+	if (l->trips)
+		fprintf(out, ", tripped %" PRIu64 " time%s", l->trips, l->trips == 1 ? "" : "s");
+	fprintf(out, "\n");
+	print_breaker(out, l, peer);
 }
 
 void print_changes(FILE *out, const struct changes *ch)
@@ -210,21 +281,25 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	char to[64];
 	json_t *root;
 
-	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:I,s:[I,I,I],s:b}",
+	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b}",
 			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
 			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
 			 "wire_bytes", (json_int_t)p->wire,
 			 "fcwnd_segments", (json_int_t)p->fcwnd,
-			 "fcwnd_total_segments", (json_int_t)p->fcwnd_total,
+			 "share_segments", (json_int_t)p->share,
 			 "limit_bytes", (json_int_t)p->limit, "shaper", shaper_name(c->shaper),
+			 "loss", c->loss / 1e9, "repair_rounds", (int)p->rounds,
 			 "buffer_bytes", (json_int_t)p->buffer,
 			 "tcp_mem_pages", (json_int_t)p->tcp_mem[0], (json_int_t)p->tcp_mem[1],
 			 (json_int_t)p->tcp_mem[2], "default_cc", c->default_cc);
+	if (c->pace)
+		json_object_set_new(root, "pace_bit_s", json_integer((json_int_t)c->rate * 8));
 	if (c->shaper == SHAPER_TBF)
 		json_object_set_new(root, "burst_bytes", json_integer((json_int_t)p->burst));
 	if (c->shaper == SHAPER_FQ) {
 		json_object_set_new(root, "stream_rate_bit_s",
+				    p->maxrate == FQ_NO_MAXRATE ? json_null() :
 				    json_integer((json_int_t)p->maxrate * 8));
 		json_object_set_new(root, "limit_packets", json_integer(p->packets));
 		json_object_set_new(root, "flow_limit_packets", json_integer(p->flow_packets));
@@ -233,6 +308,30 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 		json_object_set_new(root, "to",
 				    json_string(format_prefix(to, sizeof(to), &c->to)));
 	return root;
+}
+
+/* JSON's integers end at 2^63. */
+static json_int_t json_count(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : (json_int_t)n;
+}
+
+json_t *json_live(const struct live *l)
+{
+	uint64_t rate = l->rate;
+	char peer[64] = "*";
+
+	if (l->peer.family)
+		format_addr(peer, sizeof(peer), &l->peer);
+	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}",
+			 "peer", peer, "id", json_count(l->id),
+			 "fcwnd_segments", json_count(l->window),
+			 "held_segments", json_count(l->held),
+			 "sockets", json_count(l->sockets), "streams", json_count(l->streams),
+			 "pace_bit_s", json_count(rate > INT64_MAX / 8 ? INT64_MAX : rate * 8),
+			 "delivered_segments", json_count(l->delivered),
+			 "lost_segments", json_count(l->lost),
+			 "trips", json_count(l->trips), "tripped", l->tripped);
 }
 
 json_t *json_changes(const struct changes *ch)

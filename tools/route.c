@@ -246,19 +246,35 @@ uint32_t route_table(const struct route *r)
 	return find_attr(r, RTA_TABLE) ? attr_u32(r, RTA_TABLE) : route_head(r)->rtm_table;
 }
 
-/* False if it has none. */
-bool route_source(const struct route *r, struct prefix *source)
+/* 0 if it names no device. */
+int route_ifindex(const struct route *r)
 {
-	const struct nlattr *attr = find_attr(r, RTA_PREFSRC);
+	return find_attr(r, RTA_OIF) ? (int)attr_u32(r, RTA_OIF) : 0;
+}
+
+/* An attribute of the route's own family; false, and @addr empty, if there is none. */
+static bool route_addr(const struct route *r, uint16_t type, struct prefix *addr)
+{
+	const struct nlattr *attr = find_attr(r, type);
 	size_t bytes = route_head(r)->rtm_family == AF_INET ? 4 : 16;
 
-	memset(source, 0, sizeof(*source));
+	memset(addr, 0, sizeof(*addr));
 	if (!attr || mnl_attr_get_payload_len(attr) != bytes)
 		return false;
-	source->family = route_head(r)->rtm_family;
-	source->len = 8 * (unsigned int)bytes;
-	memcpy(source->addr, mnl_attr_get_payload(attr), bytes);
+	addr->family = route_head(r)->rtm_family;
+	addr->len = 8 * (unsigned int)bytes;
+	memcpy(addr->addr, mnl_attr_get_payload(attr), bytes);
 	return true;
+}
+
+bool route_gateway(const struct route *r, struct prefix *gateway)
+{
+	return route_addr(r, RTA_GATEWAY, gateway);
+}
+
+bool route_source(const struct route *r, struct prefix *source)
+{
+	return route_addr(r, RTA_PREFSRC, source);
 }
 
 static bool same_attr(const struct nlattr *a, const struct nlattr *b)

@@ -15,12 +15,14 @@
 #include "link.h"
 #include "plan.h"
 #include "sysctl.h"
+#include "units.h"
 
 /*
  * Asked of the kernel and not of the user id: root of a user namespace that
- * owns its network namespace may, root in a container without it may not.
+ * owns its network namespace may, root in a container without it may not.  @or:
+ * what else there is to do.
  */
-int need_net_admin(struct err *e)
+int need_net_admin(const char *or, struct err *e)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
@@ -28,8 +30,7 @@ int need_net_admin(struct err *e)
 	if (!syscall(SYS_capget, &head, data) &&
 	    data[CAP_NET_ADMIN / 32].effective & 1U << CAP_NET_ADMIN % 32)
 		return 0;
-	return err_set(e, -EPERM,
-		       "this needs CAP_NET_ADMIN; run it as root, or with --dry-run to see what it would do");
+	return err_set(e, -EPERM, "this needs CAP_NET_ADMIN; run it as root%s", or);
 }
 
 int session_open(struct session *s, const struct args *a, struct err *e)
@@ -72,6 +73,7 @@ void session_close(struct session *s)
 {
 	kernel_close(&s->kernel);
 	journals_free(&s->journals);
+	lives_free(&s->lives);
 }
 
 /* Facts and plan; nothing is changed and no privilege needed. */
@@ -118,7 +120,7 @@ static int want_route(struct session *s, const struct circuit *c, struct err *e)
 	s->route.gateway = c->via;
 	rc = route_read(&s->kernel.nl, &c->to, &now, e);
 	if (!rc && !now.len && !s->route.via) {
-		rc = route_next_hop(c, &s->facts, &s->route, e);
+		rc = route_next_hop(&s->kernel.nl, c, &s->facts, &s->route, e);
 		if (!rc)
 			rc = route_lookup(&s->kernel.nl, &c->to, NULL, RTM_F_FIB_MATCH, &now, e);
 	}
@@ -164,6 +166,34 @@ void session_check_route(struct session *s, const struct circuit *c)
 	     "from %s to %s the kernel takes a route of table %u, by ip rule, and not the circuit's: give that one initcwnd %u and congctl %s",
 	     format_addr(source, sizeof(source), &from), format_prefix(far, sizeof(far), &c->to),
 	     table, s->plan.fcwnd, CC_NAME);
+}
+
+/* The plan's window is one for all streams; where each has one of its own, say so. */
+static void say_share(struct session *s, const struct circuit *c)
+{
+	char value[ITEM_VALUE];
+	struct err unused = { .text = "" };
+
+	if (c->streams == 1 || !sysctl_exists(FCWND_SYSCTL))
+		return;
+	if (sysctl_get(SHARE_SYSCTL, value, &unused))
+		note(&s->notes,
+		     "module %s as it is loaded is older than this ctcp-setup, %s, and gives each of the %u streams the whole window",
+		     MODULE_NAME, CTCP_VERSION, c->streams);
+	else if (!strcmp(value, "0"))
+		note(&s->notes,
+		     "%s is 0: each of the %u streams has the whole window to itself; 1 lets those to one address share it",
+		     SHARE_SYSCTL, c->streams);
+}
+
+static void say_pace(struct session *s, const struct circuit *c)
+{
+	char rate[32];
+
+	if (c->pace)
+		note(&s->notes,
+		     "--pace: %s paces each circuit of this network namespace at %s, by whichever device or route it leaves",
+		     RATE_SYSCTL, format_rate(rate, sizeof(rate), c->rate));
 }
 
 static void say_who_uses_it(struct session *s, const struct circuit *c)
@@ -235,6 +265,8 @@ int session_changes(struct session *s, const struct circuit *c, struct err *e)
 		plan_memory(&s->facts, others, &s->plan, &s->notes);
 	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
 		   &s->wants);
+	say_share(s, c);
+	say_pace(s, c);
 	say_who_uses_it(s, c);
 	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
 			    &s->changes, &s->notes, e);

@@ -115,7 +115,7 @@ int command_setup(const struct args *a, struct err *e)
 	int rc;
 
 	if (!a->dry_run) {
-		rc = need_net_admin(e);
+		rc = need_net_admin(", or with --dry-run to see what it would do", e);
 		if (rc)
 			return rc;
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup show: the circuits of this namespace, what their qdiscs did, and
- * where the kernel is no longer as planned.
+ * ctcp-setup show: the circuits of this namespace, what their qdiscs did, the
+ * peers that sockets send to with circuit, and where the kernel is no longer as
+ * planned.
  *
  * Drift is what a second run would change: the plan is made again from the
  * journal's circuit and held against the kernel.
@@ -56,6 +57,74 @@ static json_t *json_stats(const struct qdisc *q, const struct qdisc_stats *st)
 			 "backlog_packets", (json_int_t)st->qlen);
 }
 
+static bool is_here(const struct session *s, const struct journal *j)
+{
+	return !j->undone && !strcmp(j->netns, s->netns);
+}
+
+/* A circuit of this namespace whose prefix the peer is in */
+static bool has_prefix(const struct session *s, const struct live *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->journals.n; i++)
+		if (is_here(s, s->journals.list[i]) &&
+		    prefix_holds(&s->journals.list[i]->circuit.to, &l->peer))
+			return true;
+	return false;
+}
+
+/* What no circuit's prefix holds is of those that have none; @c NULL: of nobody. */
+static bool is_of(const struct session *s, const struct circuit *c, const struct live *l)
+{
+	uint32_t i;
+
+	if (c)
+		return c->to.family ? prefix_holds(&c->to, &l->peer) : !has_prefix(s, l);
+	for (i = 0; i < s->journals.n; i++)
+		if (is_here(s, s->journals.list[i]) &&
+		    is_of(s, &s->journals.list[i]->circuit, l))
+			return false;
+	return true;
+}
+
+static void show_peers(const struct session *s, const struct circuit *c)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->lives.n; i++) {
+		if (!is_of(s, c, &s->lives.list[i]))
+			continue;
+		if (!c && !n++)
+			printf("other peers:\n");
+		print_live(stdout, &s->lives.list[i]);
+	}
+}
+
+static json_t *json_peers(const struct session *s, const struct circuit *c)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; i < s->lives.n; i++)
+		if (is_of(s, c, &s->lives.list[i]))
+			json_array_append_new(list, json_live(&s->lives.list[i]));
+	return list;
+}
+
+/* What applications do with circuit that is no circuit's of ours */
+static void show_others(const struct session *s, json_t *list)
+{
+	json_t *peers;
+
+	if (!list)
+		return show_peers(s, NULL);
+	peers = json_peers(s, NULL);
+	if (json_array_size(peers))
+		json_array_append_new(list, json_pack("{s:n, s:O}", "dev", "peers", peers));
+	json_decref(peers);
+}
+
 static void show_text(struct session *s, const struct circuit *c, const struct err *trouble,
 		      const struct qdisc *q, const struct qdisc_stats *stats)
 {
@@ -66,10 +135,12 @@ static void show_text(struct session *s, const struct circuit *c, const struct e
 		printf("%s: circuit of %s and %s\n  drift    %s\n", c->dev,
 		       format_rate(rate, sizeof(rate), c->rate),
 		       format_time(rtt, sizeof(rtt), c->rtt_us), trouble->text);
+		show_peers(s, c);
 		return;
 	}
 	print_plan(stdout, c, &s->plan);
 	print_stats(q, stats);
+	show_peers(s, c);
 	for (i = 0; i < s->changes.n; i++) {
 		drift_line(&s->changes.list[i], line, sizeof(line));
 		printf("  drift    %s\n", line);
@@ -96,6 +167,7 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 		drift_line(&s->changes.list[i], line, sizeof(line));
 		json_array_append_new(drift, json_string(line));
 	}
+	json_object_set_new(root, "peers", json_peers(s, c));
 	json_object_set_new(root, "drift", drift);
 	return root;
 }
@@ -128,6 +200,16 @@ static void show_one(struct session *s, const struct journal *j, json_t *list)
 		show_text(s, &c, &trouble, &q, &stats);
 }
 
+/* A module that has none, or is not there, is no reason not to show the rest. */
+static void read_lives(struct session *s)
+{
+	struct err e = { "" };
+	int rc = lives_read(&s->lives, &e);
+
+	if (rc && rc != -ENOENT)
+		fprintf(stderr, "note: %s\n", e.text);
+}
+
 static int run(struct session *s, struct err *e)
 {
 	json_t *list = s->args->json ? json_array() : NULL;
@@ -135,12 +217,12 @@ static int run(struct session *s, struct err *e)
 	uint32_t i, shown = 0;
 	int rc;
 
+	read_lives(s);
 	rc = journals_read(&s->journals, e);
 	for (i = 0; i < s->journals.n && !rc; i++) {
 		struct journal *j = s->journals.list[i];
 
-		if (j->undone || strcmp(j->netns, s->netns) ||
-		    (dev[0] && strcmp(j->circuit.dev, dev)))
+		if (!is_here(s, j) || (dev[0] && strcmp(j->circuit.dev, dev)))
 			continue;
 		show_one(s, j, list);
 		shown++;
@@ -153,11 +235,11 @@ static int run(struct session *s, struct err *e)
 		json_decref(list);
 		return rc;
 	}
-	if (list)
-		return print_json(stdout, list);
-	if (!shown)
+	if (!list && !shown)
 		printf("no circuit in this network namespace\n");
-	return 0;
+	if (!dev[0])
+		show_others(s, list);
+	return list ? print_json(stdout, list) : 0;
 }
 
 int command_show(const struct args *a, struct err *e)

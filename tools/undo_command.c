@@ -55,7 +55,7 @@ static int run(struct session *s, struct err *e)
 int command_undo(const struct args *a, struct err *e)
 {
 	struct session *s;
-	int rc = need_net_admin(e);
+	int rc = need_net_admin("", e);
 
 	if (rc)
 		return rc;

@@ -261,6 +261,68 @@ int parse_multiple(const char *s, uint32_t *thousandths, struct err *e)
 	return 0;
 }
 
+/* e-4, as in 1e-4: -EINVAL unless it is all of that, or nothing at all. */
+static int parse_exponent(const char **s, int *exponent)
+{
+	const char *p = *s;
+	int sign = 1, n = 0;
+
+	*exponent = 0;
+	if (*p != 'e' && *p != 'E')
+		return 0;
+	p++;
+	if (*p == '-' || *p == '+')
+		sign = *p++ == '-' ? -1 : 1;
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++)
+		n = n < 1000 ? n * 10 + (*p - '0') : n;
+	*s = p;
+	*exponent = sign * n;
+	return 0;
+}
+
+/* digits x 10^power, rounded up: -ERANGE past 64 bits. */
+static int scale_up(uint64_t digits, int power, uint64_t *out)
+{
+	for (; power > 0 && digits; power--)
+		if (__builtin_mul_overflow(digits, 10, &digits))
+			return -ERANGE;
+	for (; power < 0 && digits > 1; power++)
+		digits = digits / 10 + !!(digits % 10);
+	*out = digits;
+	return 0;
+}
+
+/* 0.5%, 0.005, 5e-3; finer than a part per billion is rounded up. */
+int parse_loss(const char *s, uint32_t *ppb, struct err *e)
+{
+	int exponent = 0, percent = 0, rc;
+	struct decimal d;
+	uint64_t value = 0;
+	const char *end;
+
+	rc = parse_decimal(s, &end, &d);
+	if (!rc)
+		rc = parse_exponent(&end, &exponent);
+	if (!rc && *end == '%') {
+		percent = 2;
+		end++;
+	}
+	if (rc == -EINVAL || (!rc && *end))
+		return err_set(e, -EINVAL,
+			       "--loss: \"%s\" is not a part of the packets; write e.g. 0.1%% or 1e-3",
+			       s);
+	if (!rc)
+		rc = scale_up(d.digits, 9 - (int)d.places + exponent - percent, &value);
+	if (rc || value >= LOSS_END)
+		return err_set(e, -ERANGE,
+			       "--loss: \"%s\" is out of range; from 0 to less than 50%%, e.g. 1%% or 0.01",
+			       s);
+	*ppb = (uint32_t)value;
+	return 0;
+}
+
 int parse_count(const char *what, const char *s, uint32_t min, uint32_t max,
 		uint32_t *out, struct err *e)
 {
@@ -319,4 +381,17 @@ char *format_time(char *buf, size_t len, uint64_t us)
 	};
 
 	return format_unit(buf, len, us, units);
+}
+
+/* In percent, exactly: 1%, 0.0045455%. */
+char *format_loss(char *buf, size_t len, uint32_t ppb)
+{
+	char places[8];
+	int n = 7;
+
+	snprintf(places, sizeof(places), "%07u", ppb % 10000000);
+	while (n > 0 && places[n - 1] == '0')
+		n--;
+	snprintf(buf, len, "%u%s%.*s%%", ppb / 10000000, n ? "." : "", n, places);
+	return buf;
 }

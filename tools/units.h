@@ -17,15 +17,18 @@
 #define RTT_MAX_US	10000000ULL		/* 10 s */
 #define MULTIPLE_MIN	10U			/* thousandths: 0.01 */
 #define MULTIPLE_MAX	10000U			/* thousandths: 10 */
+#define LOSS_END	500000000U		/* parts per billion: less than a half */
 
 int parse_rate(const char *s, uint64_t *bytes_per_s, struct err *e);
 int parse_time(const char *s, uint64_t *us, struct err *e);
 int parse_size(const char *what, const char *s, uint64_t *bytes, struct err *e);
 int parse_multiple(const char *s, uint32_t *thousandths, struct err *e);
+int parse_loss(const char *s, uint32_t *ppb, struct err *e);
 int parse_count(const char *what, const char *s, uint32_t min, uint32_t max,
 		uint32_t *out, struct err *e);
 
 char *format_rate(char *buf, size_t len, uint64_t bytes_per_s);
 char *format_time(char *buf, size_t len, uint64_t us);
+char *format_loss(char *buf, size_t len, uint32_t ppb);
 
 #endif

@@ -85,14 +85,17 @@ static void want_shaper(struct wants *w, const struct circuit *c,
 	qdisc_format(&q, want->value, sizeof(want->value));
 }
 
-/* @own_netns: the machine's own namespace, where the allowed list is kept. */
-static void want_window(struct wants *w, const struct circuit *c,
-			const struct plan *p, const struct route_want *route,
-			bool own_netns)
+/* The circuit's window, shared by its streams; and before it the pace. */
+static void want_circuit(struct wants *w, const struct circuit *c,
+			 const struct plan *p, const struct route_want *route)
 {
-	char text[64];
 	struct want *want;
+	char text[64];
 
+	if (c->pace) {
+		snprintf(text, sizeof(text), "%" PRIu64, c->rate);
+		want_text(w, ITEM_SYSCTL, RATE_SYSCTL, RULE_EXACT, text);
+	}
 	if (route) {
 		want = add_want(w, ITEM_ROUTE, format_prefix(text, sizeof(text), &c->to),
 				RULE_ROUTE);
@@ -101,6 +104,11 @@ static void want_window(struct wants *w, const struct circuit *c,
 		snprintf(text, sizeof(text), "%u", p->fcwnd);
 		want_text(w, ITEM_SYSCTL, FCWND_SYSCTL, RULE_EXACT, text);
 	}
+}
+
+/* @own_netns: the machine's own namespace, where the allowed list is kept. */
+static void want_default_cc(struct wants *w, const struct circuit *c, bool own_netns)
+{
 	if (!c->default_cc)
 		return;
 	/* the kernel allows a default to everyone, and would not take it back */
@@ -128,7 +136,8 @@ void wants_make(const struct circuit *c, const struct facts *f,
 		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
 	want_buffers(w, p);
 	want_shaper(w, c, f, p);
-	want_window(w, c, p, route, own_netns);
+	want_circuit(w, c, p, route);
+	want_default_cc(w, c, own_netns);
 }
 
 /* How many there are, of up to three. */

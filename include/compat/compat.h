@@ -27,6 +27,13 @@ static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 val)
 }
 #endif
 
+/* What a sysctl's handler is given */
+#ifdef HAVE_CONST_CTL_TABLE
+#define CIRCUIT_CTL_TABLE const struct ctl_table
+#else
+#define CIRCUIT_CTL_TABLE struct ctl_table
+#endif
+
 /*
  * @table ends with an empty entry, which older kernels need, and has @entries
  * without it, which newer ones want to be told.

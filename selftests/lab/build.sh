@@ -1,12 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# build.sh: inside a suite (chroot.sh), build the tree in /src as its users do
+# build.sh RELEASE [clang]: inside a suite (chroot.sh), build the tree in /src as
+# its users do
 #
-# The module with the suite's compiler against the headers of the kernel that
-# will be booted ($1), and against any others that are installed: those are
-# compiled only.  Then the tools, and what the tests need.  A warning is a failure.  TAP on stdout, what
-# the compilers said in /src/lab/build.log.
+# The module with the suite's gcc against the headers of the kernel that will be
+# booted (RELEASE), and against any others that are installed: those are compiled
+# only.  Then the tools, and what the tests need.
+#
+# With "clang", the module alone, by the suite's clang against all headers.
+#
+# A warning is a failure.  TAP on stdout, what the compilers said in
+# /src/lab/build.log.
 
 set -u
 
@@ -45,18 +50,43 @@ build_module()
 	point $? "module is one for $release"
 }
 
+# compile_for RELEASE COMPILER [ARGUMENT...]: a copy, which nobody loads
+compile_for()
+{
+	local other=$1 compiler=$2
+
+	shift 2
+	rm -rf /tmp/src
+	mkdir /tmp/src
+	cp -a /src/Kbuild /src/*.c /src/include /tmp/src/
+	quiet_make -C /usr/src/linux-headers-"$other" M=/tmp/src "$@" modules &&
+		[ -s /tmp/src/tcp_circuit.ko ]
+	point $? "module compiles for $other by $compiler without a warning"
+}
+
+headers()
+{
+	printf '%s\n' /usr/src/linux-headers-*-cloud-amd64 |
+		sed 's,.*/linux-headers-,,'
+}
+
 compile_for_others()
 {
-	local headers other
+	local other
 
-	for headers in /usr/src/linux-headers-*-cloud-amd64; do
-		other=${headers##*/linux-headers-}
-		[ "$other" = "$release" ] && continue
-		rm -rf /tmp/src
-		mkdir /tmp/src
-		cp -a /src/Kbuild /src/*.c /src/include /tmp/src/
-		quiet_make -C "$headers" M=/tmp/src modules
-		point $? "module compiles for $other without a warning"
+	for other in $(headers); do
+		[ "$other" = "$release" ] || compile_for "$other" gcc
+	done
+}
+
+compile_by_clang()
+{
+	local answers other
+
+	answers=$(/src/selftests/lab/clang.sh)
+	for other in $(headers); do
+		# shellcheck disable=SC2086 # a list of words
+		compile_for "$other" clang $answers
 	done
 }
 
@@ -71,8 +101,13 @@ build_tools()
 }
 
 mkdir -p /src/lab
-echo "### FACT compiler gcc-$(gcc -dumpfullversion)"
-compile_for_others
-build_module
-build_tools
+if [ "${2-}" = clang ]; then
+	echo "### FACT clang $(clang -dumpversion)"
+	compile_by_clang
+else
+	echo "### FACT gcc $(gcc -dumpfullversion)"
+	compile_for_others
+	build_module
+	build_tools
+fi
 echo "1..$points"

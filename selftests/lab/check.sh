@@ -43,7 +43,7 @@ tap_of()
 	unit) CMOCKA_MESSAGE_OUTPUT=tap make -s -C "$top/tools" \
 		O="$top/build/tools" check ;;
 	figures) "$here/figures.sh" ;;
-	*) "$here/uml.sh" -t 300 "$top/selftests/$1.sh" ;;
+	*) "$here/uml.sh" -m 4G -t 900 "$top/selftests/$1.sh" ;;
 	esac
 }
 

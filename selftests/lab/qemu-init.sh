@@ -18,7 +18,7 @@
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 LAB=qemu
 
-limit=300	# s of the machine's time for one test
+limit=900	# s of the machine's time for one test: three times what the slowest takes
 
 # A complaint of the kernel is a failure whatever test it came with.  The bits
 # of its taint say it again: D oops, W warning, L lockup.
@@ -39,6 +39,7 @@ set_up()
 	mount_if_not sysfs /sys
 	mount_if_not devtmpfs /dev
 	mount_if_not devpts /dev/pts
+	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 	mount_if_not tmpfs /run
 	mount_if_not tmpfs /tmp
 	exec > /dev/ttyS1 2>&1 < /dev/null

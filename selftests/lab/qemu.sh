@@ -1,13 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# qemu.sh [--refresh] [SUITE...]: the tree on the kernels that people run
+# qemu.sh [--refresh] [--brief] [SUITE...]: the tree on the kernels that people run
 #
-# For each Debian suite (suite.sh --list; bookworm and newest when none is
-# named): build the module and the tools inside it with its own compiler
+# For each Debian suite (suite.sh --list; all when none is named): build the
+# module and the tools inside it with its own gcc, the module with its clang
 # (build.sh), take the dkms package through its life (dkms.sh), boot its kernel
 # in an emulated machine and run there all selftests that name this lab
-# (qemu-init.sh).  The tests to run can be narrowed by TESTS="name name".
+# (qemu-init.sh).  The tests to run can be narrowed by TESTS="name name".  Then
+# compile the module for other architectures (cross.sh, "cross" as a SUITE), and
+# run it on a virtual-time kernel without CONFIG_NETFILTER ("nonetfilter").
+#
+# --brief: ctcp-setup's own tests (setup_*), most of the time that all of this
+# takes, on the first and the last suite only; the table says where they ran.
 #
 # An emulated machine is slow and uneven: tests assert windows, counters and
 # order there, no throughput.
@@ -20,7 +25,7 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-limit=1500		# s of real time for one machine
+limit=3600		# s of real time for one machine
 memory=2048		# MiB of one machine
 
 # Without cmpxchg16b: QEMU 7.2 emulates it with wrong flags when an interrupt
@@ -31,6 +36,8 @@ cpu=max,cx16=off
 # The watchdogs allow for a machine that is not alone on its processors.
 kernel_line="root=LABEL=root rw init=/sbin/lab-init console=ttyS0 panic=-1 \
 oops=panic log_buf_len=8M watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+
+cross_archs="arm64 arm"
 
 began=${LAB_BEGAN:-$(date +%s)}
 
@@ -119,6 +126,74 @@ keep_log()
 	done
 }
 
+# The tests to run, a line for each; none: all.
+wanted_tests()
+{
+	if [ -n "${TESTS-}" ]; then
+		tr -s ' ' '\n' <<< "$TESTS" | grep .
+	elif without_setup "$suite"; then
+		(cd "$top"/selftests && grep -lE '^# labs:.*\bqemu\b' -- *.sh) |
+			grep -v '^setup_' | sed 's/\.sh$//'
+	fi
+}
+
+without_setup()		# SUITE
+{
+	[ -n "$brief" ] && ! grep -qxF "$1" <<< "$ends"
+}
+
+# The module for another architecture, $out/ARCH-COMPILER.
+run_cross()		# ARCH COMPILER
+{
+	local start status name=$1-$2
+
+	say "$1: compiling by $2"
+	start=$(date +%s)
+	{
+		echo "### RUN $2"
+		"$here"/cross.sh "$1" "$2" 2>&1
+		status=$?
+		echo "### EXIT $2 $status $(($(date +%s) - start))"
+		echo "### DONE"
+	} > "$out/$name.tap"
+	cp "$out/$name.tap" "$top/build/cross-$name.log"
+	awk -f "$here"/tap.awk "$out/$name.tap" > "$out/$name"
+	rm "$out/$name.tap"
+}
+
+run_crosses()
+{
+	local arch compiler
+
+	mkdir -p "$top"/build
+	for arch in $cross_archs; do
+		for compiler in gcc clang; do
+			run_cross "$arch" "$compiler"
+		done
+	done
+	say "cross: done"
+}
+
+# The module where there is no netfilter, $out/nonetfilter.
+run_nonetfilter()
+{
+	local start status log=$top/build/nonetfilter.log
+
+	say "nonetfilter: its kernel, some minutes where the cache has none"
+	mkdir -p "$top"/build
+	start=$(date +%s)
+	{
+		echo "### RUN no_netfilter"
+		LAB_KERNEL=nonetfilter LAB_KO='' "$here"/uml.sh \
+			"$top"/selftests/no_netfilter.sh 2>&1
+		status=$?
+		echo "### EXIT no_netfilter $status $(($(date +%s) - start))"
+		echo "### DONE"
+	} > "$log"
+	awk -f "$here"/tap.awk "$log" > "$out"/nonetfilter
+	say "nonetfilter: done"
+}
+
 # A suite from nothing to its results, $out/SUITE.
 run_suite()
 {
@@ -137,9 +212,9 @@ run_suite()
 		say "$suite: building for $release"
 		copy_tree "$work"/src
 		inside build /src/selftests/lab/build.sh "$release"
+		inside clang /src/selftests/lab/build.sh "$release" clang
 		inside dkms /src/selftests/lab/dkms.sh "$release"
-		tr -s ' ' '\n' <<< "${TESTS-}" | grep . \
-			> "$work"/src/lab/tests
+		wanted_tests > "$work"/src/lab/tests
 		say "$suite: booting"
 		boot
 		say "$suite: done"
@@ -171,7 +246,11 @@ run_all()
 		while [ "$(jobs -pr | wc -l)" -ge "$(width)" ]; do
 			wait -n
 		done
-		run_suite "$suite" &
+		case $suite in
+		cross)		run_crosses & ;;
+		nonetfilter)	run_nonetfilter & ;;
+		*)		run_suite "$suite" & ;;
+		esac
 	done
 	wait
 }
@@ -194,30 +273,83 @@ sum()		# SUITE TEST: passed/points of one test
 sum_tests()
 {
 	awk -F '\t' '
-		$1 == "TEST" && $2 !~ /^(build|dkms|kernel)$/ {
+		$1 == "TEST" && $2 !~ /^(build|clang|dkms|kernel)$/ {
 			p += $3; f += $4 }
-		END { print f ? p "/" p + f " FAILED" : p " ok" }' "$out/$1"
+		END { printf f ? "%d/%d FAILED" : "%d ok", p, p + f }' "$out/$1"
+	if [ -n "${TESTS-}" ]; then
+		echo " (TESTS only)"
+	elif without_setup "$1"; then
+		echo " (no setup_*)"
+	fi
+}
+
+# What each line of the table is made of
+row()
+{
+	printf '%-19s %-25s %-8s %-8s %-10s %-10s %-10s %-21s %s\n' "$@"
+}
+
+suite_row()		# SUITE
+{
+	row "$1" "$(fact "$1" kernel)" "$(fact "$1" gcc)" "$(fact "$1" clang)" \
+		"$(sum "$1" build)" "$(sum "$1" clang)" "$(sum "$1" dkms)" \
+		"$(sum_tests "$1")" "$(sum "$1" kernel)"
+}
+
+cross_rows()
+{
+	local arch
+
+	for arch in $cross_archs; do
+		row "$arch, cross" "$(fact "$arch-gcc" kernel)" \
+			"$(fact "$arch-gcc" gcc)" "$(fact "$arch-clang" clang)" \
+			"$(sum "$arch-gcc" gcc)" "$(sum "$arch-clang" clang)" - \
+			"compiled only" -
+	done
+}
+
+# uml.sh builds without a warning or not at all, and reads the kernel's log.
+nonetfilter_row()
+{
+	row nonetfilter "6.1, virtual time" "$(gcc -dumpfullversion)" - - - - \
+		"$(sum_tests nonetfilter)" -
+}
+
+# What results there are for the suites named
+results()
+{
+	local suite arch
+
+	for suite; do
+		if [ "$suite" = cross ]; then
+			for arch in $cross_archs; do
+				echo "$arch-gcc $arch-clang"
+			done
+		else
+			echo "$suite"
+		fi
+	done
 }
 
 report()
 {
-	local suite row='%-19s %-26s %-11s %-13s %-13s %-15s %s\n'
+	local suite
 
 	echo
-	for suite; do
+	for suite in $(results "$@"); do
 		awk -F '\t' -v suite="$suite" '$1 == "FAIL" {
 			print suite ": " $2 ": " $3 }' "$out/$suite"
 	done
-	# shellcheck disable=SC2059
-	printf "$row" suite kernel compiler build dkms tests "kernel log"
+	row suite kernel gcc clang "by gcc" "by clang" dkms tests "kernel log"
 	for suite; do
-		# shellcheck disable=SC2059
-		printf "$row" "$suite" "$(fact "$suite" kernel)" \
-			"$(fact "$suite" compiler)" "$(sum "$suite" build)" \
-			"$(sum "$suite" dkms)" "$(sum_tests "$suite")" \
-			"$(sum "$suite" kernel)"
+		case $suite in
+		cross)		cross_rows ;;
+		nonetfilter)	nonetfilter_row ;;
+		*)		suite_row "$suite" ;;
+		esac
 	done
-	echo "everything that was said: build/qemu-SUITE.log"
+	echo "everything that was said: build/qemu-SUITE.log, build/cross-*.log," \
+		"build/nonetfilter.log"
 }
 
 need_root()
@@ -230,29 +362,44 @@ need_root()
 
 main()
 {
-	local suite status=0 passed failed
+	local suite passed failed suites
 
-	refresh=
-	[ "${1-}" = --refresh ] && { refresh=$1; shift; }
-	[ $# -gt 0 ] || set -- bookworm newest
+	refresh='' brief=''
+	while :; do
+		case ${1-} in
+		--refresh) refresh=$1 ;;
+		--brief) brief=$1 ;;
+		*) break ;;
+		esac
+		shift
+	done
+	suites=$("$here"/suite.sh --list; printf '%s\n' cross nonetfilter)
+	# shellcheck disable=SC2086 # a list of names
+	[ $# -gt 0 ] || set -- $suites
+	ends=$("$here"/suite.sh --list | sed -n '1p;$p')
 	for suite; do
-		"$here"/suite.sh --list | grep -qxF -- "$suite" || {
+		grep -qxF -- "$suite" <<< "$suites" || {
 			echo "qemu.sh: \"$suite\" is no suite: give one of" \
-				"$("$here"/suite.sh --list | xargs)" >&2
+				$suites >&2
 			exit 2
 		}
 	done
 	need_root "$@"
 	"$here"/need.sh qemu-system-x86 mmdebstrap debian-archive-keyring \
 		e2fsprogs || exit 1
+	if grep -qxF nonetfilter < <(printf '%s\n' "$@"); then
+		"$here"/need.sh iperf3 jq iproute2 ethtool procps busybox kmod \
+			gcc libc6-dev make && make -s -C "$top"/selftests || exit 1
+	fi
 
 	out=$(mktemp -d)
 	trap 'rm -rf "$out"' EXIT
 	run_all "$@"
 	report "$@"
 
+	# shellcheck disable=SC2046 # a list of names
 	read -r passed failed < <(cd "$out" && awk -F '\t' '$1 == "TOTAL" {
-		p += $2; f += $3 } END { print p + 0, f + 0 }' "$@")
+		p += $2; f += $3 } END { print p + 0, f + 0 }' $(results "$@"))
 	echo "check-kernels: $passed passed, $failed failed, 0 skipped"
 	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }

@@ -38,7 +38,7 @@ newest main:trixie,sec:trixie-security,main:trixie-backports trixie-backports ne
 
 packages="
 linux-image-cloud-amd64 linux-headers-cloud-amd64 initramfs-tools
-gcc libc6-dev make dkms kmod dwarves pkg-config
+gcc clang libc6-dev make dkms kmod dwarves pkg-config
 libmnl-dev libnl-3-dev libnl-route-3-dev libkmod-dev libjansson-dev
 iproute2 iperf3 iputils-ping ethtool tcpdump procps busybox jq strace
 python3-minimal
@@ -153,6 +153,7 @@ bootstrap()
 		--include="$(echo $packages | tr ' ' ,)" \
 		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='Acquire::Languages "none"' \
+		--dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \

@@ -41,6 +41,30 @@ install_module()
 	depmod
 }
 
+# What nobody points to any more, in a kernel that looks for it (LAB_KERNEL=debug).
+# An object counts once it is five seconds old, and twice found white: pointers
+# on the move are no leak.
+LEAKS=/sys/kernel/debug/kmemleak
+
+leaks_before()
+{
+	mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
+	[ -e $LEAKS ] || return
+	sleep 6
+	echo scan >$LEAKS
+	echo clear >$LEAKS	# of the boot, not of the test
+}
+
+leaks_after()
+{
+	[ -e $LEAKS ] || return
+	for _ in 1 2; do
+		sleep 6
+		echo scan >$LEAKS
+	done
+	cat $LEAKS >/lab/leaks
+}
+
 if [ -z "${LAB_INSIDE:-}" ]; then
 	mount -t proc proc /proc
 	mount -t sysfs sysfs /sys
@@ -51,10 +75,13 @@ fi
 hostname lab
 ip link set lo up
 if [ -n "${LAB_KO:-}" ]; then install_module; fi
+leaks_before
 cd "$LAB_DIR" || exit
 "$LAB_SCRIPT"
 rc=$?
+leaks_after
 dmesg >/lab/dmesg
+cat /proc/sys/kernel/tainted >/lab/tainted
 echo $rc >/lab/rc
 sync
 busybox poweroff -f

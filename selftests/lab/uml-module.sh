@@ -3,7 +3,7 @@
 #
 # uml-module.sh [KERNEL]: build the module for the virtual-time kernel, in
 # build/uml/ (build/uml-debug/), and print where the .ko is.  Any warning is an
-# error.
+# error.  UBSAN_SANITIZE means nothing to a kernel without CONFIG_UBSAN.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,8 @@ out=$top/build/uml${LAB_KERNEL:+-$LAB_KERNEL}
 mkdir -p "$out"
 cp -ru "$top/tcp_circuit.c" "$top/Kbuild" "$top/include" "$out/"
 rm -f "$out/include/compat/compat-config.h"
-make -s -C "$kernel/tree" ARCH=um M="$out" modules >"$out/build.log" 2>&1 ||
+make -s -C "$kernel/tree" ARCH=um M="$out" \
+	UBSAN_SANITIZE=y modules >"$out/build.log" 2>&1 ||
 	{ cat "$out/build.log" >&2; exit 1; }
 if grep -i 'warning' "$out/build.log" >&2; then
 	echo "lab: the module builds, but not without a warning" >&2

@@ -12,10 +12,11 @@
 #	-t SECONDS	of real time after which it is killed, default 300
 #	-o FOLDER	the host's folder that is /lab inside, default a new one
 #
-# LAB_KERNEL=debug in the environment: a kernel with KASAN and lockdep, slower.
+# LAB_KERNEL=debug in the environment: a kernel that watches itself, slower
+# (uml-debug.config); LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER.
 #
 # Exit: the script's own; 124 when time ran out; 125 when the machine died or
-# its kernel complained, whatever the script said.
+# its kernel complained or found a leak, whatever the script said.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -42,7 +43,7 @@ if [ -z "$out" ]; then
 	trap 'rm -rf "$out"' EXIT
 fi
 out=$(realpath "$out")
-rm -f "$out/rc" "$out/dmesg"
+rm -f "$out/rc" "$out/dmesg" "$out/tainted" "$out/leaks"
 
 # The machine's memory is a sparse file: on /dev/shm where all of it has room, on
 # disk otherwise (a container's /dev/shm has 64 MB).
@@ -74,9 +75,20 @@ if [ ! -f "$out/rc" ]; then
 	echo "lab: the machine died before its script ended" >&2
 	exit 125
 fi
-if grep -E 'WARNING:|BUG:|Oops|Call Trace|Kernel panic|refcount_t|UBSAN' \
-	"$out/dmesg" >&2; then
-	echo "lab: the kernel complained (above)" >&2
+complaints='WARNING:|BUG:|Oops|Call Trace|Kernel panic|refcount_t|UBSAN'
+complaints="$complaints|rcu: .*(stall|detected)|blocked for more than"
+complaints="$complaints|waiting for .* to become free"
+complaints="$complaints|memory leak detector disabled"
+# Taint says it again, should the log have run over: bad page, oops, warning, lockup
+taints=$((1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))
+if grep -E "$complaints" "$out/dmesg" >&2 ||
+   [ $(($(cat "$out/tainted") & taints)) != 0 ]; then
+	echo "lab: the kernel complained (above), taint $(cat "$out/tainted")" >&2
+	exit 125
+fi
+if [ -s "$out/leaks" ]; then
+	head -n 60 "$out/leaks" >&2
+	echo "lab: the kernel found memory that leaked (above)" >&2
 	exit 125
 fi
 exit "$(cat "$out/rc")"

@@ -5,7 +5,10 @@
  * Each row is worked out by hand in its comment.  Common to all: 1448 bytes of
  * data in a segment of 1500 (20 IP, 20 TCP, 12 timestamps), 1514 on the wire; a
  * GSO packet of 65536 bytes is ceil(65536 / 1448) = 46 segments, 46 x 1514 =
- * 69644 bytes; pages of 4096.  64 GiB of RAM unless the row says less.
+ * 69644 bytes; pages of 4096.  64 GiB of RAM unless the row says less.  tcp_mem:
+ * twice the buffers of the circuit's window, and 2 x 131072 / 4096 = 64 pages for each
+ * stream; x 5/4, x 3/2.  One stream holds at most 65535 x 2^14 / 1448 = 741523.1
+ * segments.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,14 +26,15 @@
 struct row {
 	/* the question; 0 = as usual */
 	uint64_t rate, rtt_us;
-	uint32_t multiple, streams, mtu, mss, gso;
+	uint32_t multiple, streams, mtu, mss, gso, loss;
+	bool pace;
 	uint64_t ram, burst, limit;
 	enum shaper shaper;
 	int family;
 	/* the answer */
 	int rc;
 	const char *says;	/* in the error, or in one of the notes */
-	uint32_t total, fcwnd;
+	uint32_t fcwnd, share, stream, rounds;	/* 0 = fcwnd, fcwnd, fcwnd, 1 */
 	uint64_t limit_is, burst_is;
 	uint32_t buffer;
 	uint64_t mem[3];
@@ -41,118 +45,172 @@ static const struct row rows[] = {
 	/*
 	 * 125000 B/s x 0.0001 s x 1.3 = 16.25 B, /1514 -> 1, at least 2.  2 x 1514
 	 * = 3028 is less than a GSO packet: 69644.  200 us are 25 B: 69644.
-	 * Buffer 4 x 3028 = 12112; 2 x 12112 / 4096 = 5.9 -> 6, 7.5 -> 8, 9.
+	 * Buffer 4 x 3028 = 12112; 2 x 12112 / 4096 = 5.9 -> 6, with 64 of the stream
+	 * 70, 87.5 -> 88, 105.
 	 */
 	{ .rate = 1 * MBIT, .rtt_us = 100, .says = "the window is 2",
-	  .total = 2, .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
-	  .buffer = 12112, .mem = { 6, 8, 9 } },
-	/* The same for 3 streams: 2 each.  12112 x 6 / 4096 = 17.7 -> 18, 22.5, 27 */
+	  .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 12112, .mem = { 70, 88, 105 } },
+	/*
+	 * The same for 3 streams: 2 each, 6 in all, which one alone may hold: 4 x 6 x
+	 * 1514 = 36336.  72672 / 4096 = 17.7 -> 18, and 3 x 64: 210, 262.5, 315.
+	 */
 	{ .rate = 1 * MBIT, .rtt_us = 100, .streams = 3, .says = "the window is 2",
-	  .total = 6, .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
-	  .buffer = 12112, .mem = { 18, 23, 27 } },
+	  .fcwnd = 6, .share = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 36336, .mem = { 210, 263, 315 } },
 	/*
 	 * 12.5e6 x 0.0005 x 1.3 = 8125 B, 5.37 -> 6; 9084 B, a GSO packet instead.
-	 * 4 x 9084 = 36336; 72672 / 4096 = 17.7 -> 18, 22.5 -> 23, 27.
+	 * 4 x 9084 = 36336; 72672 / 4096 = 17.7 -> 18 + 64 = 82, 102.5, 123.
 	 */
 	{ .rate = 100 * MBIT, .rtt_us = 500, .says = "one GSO packet",
-	  .total = 6, .fcwnd = 6, .limit_is = 69644, .burst_is = 69644,
-	  .buffer = 36336, .mem = { 18, 23, 27 } },
+	  .fcwnd = 6, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 36336, .mem = { 82, 103, 123 } },
 	/*
 	 * The slowest and longest: 1000 B/s x 10 s x 1.3 = 13000 B, 8.6 -> 9;
-	 * 9 x 1514 = 13626; buffer 54504; 109008 / 4096 = 26.6 -> 27, 33.75, 40.5.
+	 * 9 x 1514 = 13626; buffer 54504; 109008 / 4096 = 26.6 -> 27 + 64 = 91, 113.75,
+	 * 136.5.
 	 */
 	{ .rate = 1000, .rtt_us = 10000 * MS, .says = "one GSO packet",
-	  .total = 9, .fcwnd = 9, .limit_is = 69644, .burst_is = 69644,
-	  .buffer = 54504, .mem = { 27, 34, 41 } },
+	  .fcwnd = 9, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 54504, .mem = { 91, 114, 137 } },
 	/*
 	 * Thesis, table 3.5: 125e6 x 0.05 x 1.3 = 8125000, 5366.6 -> 5367; x 1514 =
 	 * 8125638; 200 us = 25000, less than a GSO packet.  Buffer 32502552;
-	 * 65005104 / 4096 = 15870.4 -> 15871, 19838.75, 23806.5.
+	 * 65005104 / 4096 = 15870.4 -> 15871 + 64 = 15935, 19918.75, 23902.5.
 	 */
 	{ .rate = 1 * GBIT, .rtt_us = 50 * MS,
-	  .total = 5367, .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
-	  .buffer = 32502552, .mem = { 15871, 19839, 23807 } },
+	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
+	  .buffer = 32502552, .mem = { 15935, 19919, 23903 } },
+	/*
+	 * N = 125e6 x 0.05 / 1514 = 4128.137.  A loss of 1 %: N x 1e-4 = 0.41, N x 1e-6 =
+	 * 0.0041: k = 2, 6 x 8125638 = 48753828; 97507656 / 4096 = 23805.6 -> 23806 + 64 =
+	 * 23870, 29837.5, 35805.
+	 */
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 10000000, .rounds = 2,
+	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
+	  .buffer = 48753828, .mem = { 23870, 29838, 35805 } },
+	/*
+	 * 5 %: x 0.05^4 = 6.25e-6: 0.0258, x 0.05^5 = 3.125e-7: 0.00129: k = 4, 10 x
+	 * 8125638; 162512760 / 4096 = 39675.97 -> 39676 + 64 = 39740, 49675, 59610.
+	 */
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 50000000, .rounds = 4,
+	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
+	  .buffer = 81256380, .mem = { 39740, 49675, 59610 } },
+	/*
+	 * 20 %: x 0.2^8 = 2.56e-6: 0.010568, one in 94.6, and k ends at 7: 16 x 8125638 =
+	 * 130010208; 260020416 / 4096 = 63481.5 -> 63482 + 64 = 63546, 79432.5, 95319.
+	 */
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 200000000, .rounds = 7,
+	  .says = "with 20% the window stalls about once in 94 round trips",
+	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
+	  .buffer = 130010208, .mem = { 63546, 79433, 95319 } },
+	/*
+	 * N = 125000 x 0.0001 / 1514 is less than one packet: 1.  10 %: 1 x 0.1^2 is just
+	 * 1/100, k = 1; a billionth more is not, k = 2: 6 x 3028 = 18168; 36336 / 4096 =
+	 * 8.9 -> 9 + 64 = 73, 91.25, 109.5.
+	 */
+	{ .rate = 1 * MBIT, .rtt_us = 100, .loss = 100000000,
+	  .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 12112, .mem = { 70, 88, 105 } },
+	{ .rate = 1 * MBIT, .rtt_us = 100, .loss = 100000001, .rounds = 2,
+	  .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 18168, .mem = { 73, 92, 110 } },
 	/*
 	 * The reference: 500e6 x 0.026 x 1.3 = 16.9e6, 11162.48 -> 11163; x 1514 =
 	 * 16900782; 200 us = 100000 B.  Buffer 67603128; 135206256 / 4096 =
-	 * 33009.3 -> 33010, 41262.5 -> 41263, 49515.
+	 * 33009.3 -> 33010 + 64 = 33074, 41342.5, 49611.
 	 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS,
-	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
-	  .buffer = 67603128, .mem = { 33010, 41263, 49515 } },
+	  .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 67603128, .mem = { 33074, 41343, 49611 } },
+	/* One in 22000, N = 13e6 / 1514 = 8586.5: 8586.5 / 22000^2 = 1.8e-5, k = 1 */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .loss = 45455,
+	  .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 67603128, .mem = { 33074, 41343, 49611 } },
 	/*
 	 * 1.0 x BDP: 13e6, 8586.5 -> 8587; 13000718; buffer 52002872;
-	 * 104005744 / 4096 = 25392.03 -> 25393, 31741.25, 38089.5.
+	 * 104005744 / 4096 = 25392.03 -> 25393 + 64 = 25457, 31821.25, 38185.5.
 	 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .multiple = 1000,
-	  .total = 8587, .fcwnd = 8587, .limit_is = 13000718, .burst_is = 100000,
-	  .buffer = 52002872, .mem = { 25393, 31742, 38090 } },
+	  .fcwnd = 8587, .limit_is = 13000718, .burst_is = 100000,
+	  .buffer = 52002872, .mem = { 25457, 31822, 38186 } },
 	/*
-	 * Four streams: 11163 / 4 = 2790.75 -> 2791; 2791 x 1514 x 4 = 16902296;
-	 * 8 x 16902296 / 4096 = 33012.3 -> 33013, 41266.25, 49519.5.
+	 * Four streams: 11163 / 4 = 2790.75 -> 2791 each, and all of it for one whose
+	 * others are idle: its buffer.  33010 + 4 x 64 = 33266, 41582.5, 49899.
 	 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .streams = 4,
-	  .total = 11163, .fcwnd = 2791, .limit_is = 16900782, .burst_is = 100000,
-	  .buffer = 16902296, .mem = { 33013, 41267, 49520 } },
+	  .fcwnd = 11163, .share = 2791, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 67603128, .mem = { 33266, 41583, 49899 } },
 	/*
 	 * Jumbo: 9014 on the wire, 16.9e6 / 9014 = 1874.86 -> 1875; 16901250; 8948 of
 	 * data, 65536 / 8948 = 7.3 -> 8 x 9014 = 72112 < 100000.  Buffer 67605000;
-	 * 135210000 / 4096 = 33010.3 -> 33011, 41263.75, 49516.5.
+	 * 135210000 / 4096 = 33010.3 -> 33011 + 64 = 33075, 41343.75, 49612.5.
 	 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .mtu = 9000,
-	  .total = 1875, .fcwnd = 1875, .limit_is = 16901250, .burst_is = 100000,
-	  .buffer = 67605000, .mem = { 33011, 41264, 49517 } },
+	  .fcwnd = 1875, .limit_is = 16901250, .burst_is = 100000,
+	  .buffer = 67605000, .mem = { 33075, 41344, 49613 } },
 	/* BIG TCP: 524280 / 8948 = 58.6 -> 59 x 9014 = 531826 > 100000 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .mtu = 9000, .gso = 524280,
-	  .total = 1875, .fcwnd = 1875, .limit_is = 16901250, .burst_is = 531826,
-	  .buffer = 67605000, .mem = { 33011, 41264, 49517 } },
+	  .fcwnd = 1875, .limit_is = 16901250, .burst_is = 531826,
+	  .buffer = 67605000, .mem = { 33075, 41344, 49613 } },
 	/*
 	 * MSS 1000: 1054 on the wire, 16.9e6 / 1054 = 16034.2 -> 16035; 16900890;
-	 * 65536 / 988 = 66.3 -> 67 x 1054 = 70618.  Buffer 67603560.
+	 * 65536 / 988 = 66.3 -> 67 x 1054 = 70618.  Buffer 67603560; 135207120 / 4096 =
+	 * 33009.6 -> 33010 + 64.
 	 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .mss = 1000,
-	  .total = 16035, .fcwnd = 16035, .limit_is = 16900890, .burst_is = 100000,
-	  .buffer = 67603560, .mem = { 33010, 41263, 49515 } },
+	  .fcwnd = 16035, .limit_is = 16900890, .burst_is = 100000,
+	  .buffer = 67603560, .mem = { 33074, 41343, 49611 } },
 	/* IPv6: the MSS is 1440, the wire is the same 1514 */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .family = AF_INET6,
-	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
-	  .buffer = 67603128, .mem = { 33010, 41263, 49515 } },
+	  .fcwnd = 11163, .limit_is = 16900782, .burst_is = 100000,
+	  .buffer = 67603128, .mem = { 33074, 41343, 49611 } },
 	/*
 	 * The satellite of the cliff, 155 Mbit/s x 540 ms on 2 GiB: 19375000 x 0.54
 	 * x 1.3 = 13601250, 8983.7 -> 8984; 13601776; buffer 54407104;
-	 * 108814208 / 4096 = 26566 -> 26566, 33207.5 -> 33208, 39849.
+	 * 108814208 / 4096 = 26565.97 -> 26566 + 64 = 26630, 33287.5, 39945.
 	 */
 	{ .rate = 155 * MBIT, .rtt_us = 540 * MS, .ram = 2 * GIB,
-	  .total = 8984, .fcwnd = 8984, .limit_is = 13601776, .burst_is = 69644,
-	  .buffer = 54407104, .mem = { 26566, 33208, 39849 } },
+	  .fcwnd = 8984, .limit_is = 13601776, .burst_is = 69644,
+	  .buffer = 54407104, .mem = { 26630, 33288, 39945 } },
 	/*
 	 * Too much for 2 GiB: 1.25e9 x 0.2 x 1.3 = 325e6, 214663.1 -> 214664;
-	 * 325001296; buffer 1300005184; 2600010368 / 4096 = 634768.2 -> 634769 pages
-	 * of 524288.  Half: 262144, 5/8: 327680, 3/4: 393216.  634769 x 4096 =
-	 * 2479.6 MiB.
+	 * 325001296; buffer 1300005184; 2600010368 / 4096 = 634768.2 -> 634769 + 64 pages
+	 * of 524288.  Half: 262144, 5/8: 327680, 3/4: 393216.  634833 x 4096 =
+	 * 2479.8 MiB.
 	 */
 	{ .rate = 10 * GBIT, .rtt_us = 200 * MS, .ram = 2 * GIB,
 	  .says = "would take 2479 MiB, this machine has 2048 MiB",
-	  .total = 214664, .fcwnd = 214664, .limit_is = 325001296, .burst_is = 250000,
+	  .fcwnd = 214664, .limit_is = 325001296, .burst_is = 250000,
 	  .buffer = 1300005184, .mem = { 262144, 327680, 393216 } },
 	/*
 	 * 12.5e9 x 0.01 x 1.3 = 162.5e6, 107331.6 -> 107332, two streams 53666;
-	 * 162500648; 200 us = 2500000.  Buffer 325001296; 4 of them / 4096 =
-	 * 317384.1 -> 317385, 396731.25, 476077.5.
+	 * 162500648; 200 us = 2500000.  Buffer 650002592; 1300005184 / 4096 = 317384.1 ->
+	 * 317385 + 2 x 64 = 317513, 396891.25, 476269.5.
 	 */
 	{ .rate = 100 * GBIT, .rtt_us = 10 * MS, .streams = 2, .says = "--shaper fq",
-	  .total = 107332, .fcwnd = 53666, .limit_is = 162500648, .burst_is = 2500000,
-	  .buffer = 325001296, .mem = { 317385, 396732, 476078 } },
-	/* 1625e6 / 1514 = 1073315.7 -> 1073316; 1073725440 / 1448 = 741523.1; 2 streams */
+	  .fcwnd = 107332, .share = 53666, .limit_is = 162500648, .burst_is = 2500000,
+	  .buffer = 650002592, .mem = { 317513, 396892, 476270 } },
+	/* 1625e6 / 1514 = 1073315.7 -> 1073316 > 741523: 2 streams */
 	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .rc = -ERANGE, .says = "--streams 2 or more" },
 	/*
-	 * Three streams: 357772; 4 x 357772 x 1514 = 2166667232 > 2^31 - 1.
-	 * 6 x 2147483647 / 4096 = 3145727.998 -> 3145728, x 5/4, x 3/2.
+	 * Three streams: 357772; one alone 741523, 4 x 741523 x 1514 = 4490663288 > 2^31
+	 * - 1.  4 x 1073316 x 1514 = 6500001696 in buffers of 3 x 2147483647, twice:
+	 * 3145727.998 pages -> 3145728 + 3 x 64 = 3145920, 3932400, 4718880.
 	 */
 	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .streams = 3,
 	  .says = "more than the kernel takes; 2147483647",
-	  .total = 1073316, .fcwnd = 357772, .limit_is = 1625000424, .burst_is = 2500000,
-	  .buffer = MAX_S32, .mem = { 3145728, 3932160, 4718592 } },
+	  .fcwnd = 1073316, .share = 357772, .stream = 741523,
+	  .limit_is = 1625000424, .burst_is = 2500000,
+	  .buffer = MAX_S32, .mem = { 3145920, 3932400, 4718880 } },
+	/*
+	 * Four, and a loss of 1e-4: N = 825627.5, x 1e-8 = 0.00826, k = 1; 8 x 1073316 x
+	 * 1514 / 4096 = 3173828.96 -> 3173829 + 4 x 64 = 3174085, 3967606.25, 4761127.5.
+	 */
+	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .streams = 4, .loss = 100000,
+	  .fcwnd = 1073316, .share = 268329, .stream = 741523,
+	  .limit_is = 1625000424, .burst_is = 2500000,
+	  .buffer = MAX_S32, .mem = { 3174085, 3967607, 4761128 } },
 	/* 50e9 x 0.1 x 1.3 = 6.5e9 B: no limit of tbf holds 4293263 x 1514 */
 	{ .rate = 400 * GBIT, .rtt_us = 100 * MS, .streams = 6, .rc = -ERANGE,
 	  .says = "6500000182 bytes is more than tbf can say, 4294967295; --shaper fq" },
@@ -166,38 +224,72 @@ static const struct row rows[] = {
 	/*
 	 * With fq and 35: 25759578 / 35 = 735987.9 -> 735988 segments; 50e9 / 35 =
 	 * 1428571428.6 B/s; buffers end at 2^31 - 1; 70 of them would be 36700160
-	 * pages of 4096, RAM is 16777216: 8388608, 10485760, 12582912.
+	 * pages of 4096, RAM is 16777216: 8388608, 10485760, 12582912.  Room for the
+	 * 741523 of a stream whose others are idle.
 	 */
 	{ .rate = 400 * GBIT, .rtt_us = 600 * MS, .streams = 35, .shaper = SHAPER_FQ,
 	  .says = "this machine has 65536 MiB",
-	  .total = 25759578, .fcwnd = 735988, .limit_is = 39000001092,
+	  .fcwnd = 25759578, .share = 735988, .stream = 741523, .limit_is = 39000001092,
 	  .buffer = MAX_S32, .mem = { 8388608, 10485760, 12582912 },
-	  .maxrate = 1428571428, .packets = 25759578, .flow_packets = 735988 },
+	  .maxrate = 1428571428, .packets = 25759578, .flow_packets = 741523 },
+	/*
+	 * The largest window, 2^26 x 1514 = 101602820096 bytes in a second: 90.5 -> 91
+	 * streams, 737460.04 -> 737461 each, 1116514506.5 B/s.  A byte more is a segment
+	 * more.
+	 */
+	{ .rate = 101602820096, .rtt_us = 1000 * MS, .multiple = 1000, .streams = 91,
+	  .shaper = SHAPER_FQ, .says = "this machine has 65536 MiB",
+	  .fcwnd = 67108864, .share = 737461, .stream = 741523, .limit_is = 101602820096,
+	  .buffer = MAX_S32, .mem = { 8388608, 10485760, 12582912 },
+	  .maxrate = 1116514506, .packets = 67108864, .flow_packets = 741523 },
+	{ .rate = 101602820097, .rtt_us = 1000 * MS, .multiple = 1000, .streams = 91,
+	  .shaper = SHAPER_FQ, .rc = -ERANGE,
+	  .says = "67108865 segments is more than a circuit takes, 67108864" },
 	/* 4 Gbit/s by fq: a packet is a segment at worst */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_FQ,
 	  .says = "no more than 1 at a time",
-	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782,
-	  .buffer = 67603128, .mem = { 33010, 41263, 49515 },
+	  .fcwnd = 11163, .limit_is = 16900782,
+	  .buffer = 67603128, .mem = { 33074, 41343, 49611 },
+	  .maxrate = 500000000, .packets = 11163, .flow_packets = 11163 },
+	/* Four streams: a quarter each; paced by the module, all of it for one alone */
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_FQ, .streams = 4,
+	  .says = "no more than 4 at a time",
+	  .fcwnd = 11163, .share = 2791, .limit_is = 16900782,
+	  .buffer = 67603128, .mem = { 33266, 41583, 49899 },
+	  .maxrate = 125000000, .packets = 11163, .flow_packets = 11163 },
+	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_FQ, .streams = 4,
+	  .pace = true,
+	  .fcwnd = 11163, .share = 2791, .limit_is = 16900782,
+	  .buffer = 67603128, .mem = { 33266, 41583, 49899 },
 	  .maxrate = 500000000, .packets = 11163, .flow_packets = 11163 },
 	/* 5e9 B/s >= 2^32 - 1; 5e9 / 4294967295 = 1.2 -> 2 */
 	{ .rate = 40 * GBIT, .rtt_us = 1 * MS, .shaper = SHAPER_FQ, .rc = -ERANGE,
-	  .says = "up to 34.35gbit, not 40gbit; --streams 2 or more" },
+	  .says = "up to 34.35gbit, not 40gbit; --pace, or --streams 2 or more" },
+	/*
+	 * Paced by the module fq has no say: all ones.  6.5e6 / 1514 = 4293.3 -> 4294,
+	 * 6501116; buffer 26004464; 52008928 / 4096 = 12697.5 -> 12698 + 64 = 12762,
+	 * 15952.5, 19143.
+	 */
+	{ .rate = 40 * GBIT, .rtt_us = 1 * MS, .shaper = SHAPER_FQ, .pace = true,
+	  .fcwnd = 4294, .limit_is = 6501116,
+	  .buffer = 26004464, .mem = { 12762, 15953, 19143 },
+	  .maxrate = UINT32_MAX, .packets = 10000, .flow_packets = 4294 },
 	/* No shaper: the window and the buffers alone */
 	{ .rate = 4 * GBIT, .rtt_us = 26 * MS, .shaper = SHAPER_NONE,
-	  .total = 11163, .fcwnd = 11163, .limit_is = 16900782,
-	  .buffer = 67603128, .mem = { 33010, 41263, 49515 } },
+	  .fcwnd = 11163, .limit_is = 16900782,
+	  .buffer = 67603128, .mem = { 33074, 41343, 49611 } },
 	/* Asked for: a small bucket cuts packets, one below a segment passes none */
 	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .burst = 3028, .says = "cuts such packets up",
-	  .total = 5367, .fcwnd = 5367, .limit_is = 8125638, .burst_is = 3028,
-	  .buffer = 32502552, .mem = { 15871, 19839, 23807 } },
+	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 3028,
+	  .buffer = 32502552, .mem = { 15935, 19919, 23903 } },
 	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .burst = 1513, .rc = -ERANGE,
 	  .says = "at least 1514" },
 	/* 1000 B/s x 274 s = 274000 */
 	{ .rate = 1000, .rtt_us = 50 * MS, .burst = 300000, .rc = -ERANGE,
 	  .says = "at most 274000" },
 	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .limit = 30000, .says = "drops such packets",
-	  .total = 5367, .fcwnd = 5367, .limit_is = 30000, .burst_is = 69644,
-	  .buffer = 32502552, .mem = { 15871, 19839, 23807 } },
+	  .fcwnd = 5367, .limit_is = 30000, .burst_is = 69644,
+	  .buffer = 32502552, .mem = { 15935, 19919, 23903 } },
 	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .limit = 1000, .rc = -ERANGE,
 	  .says = "at least 1514" },
 	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .mss = 1461, .rc = -ERANGE,
@@ -218,6 +310,8 @@ static void ask(const struct row *r, struct circuit *c, struct facts *f)
 	c->burst = r->burst;
 	c->limit = r->limit;
 	c->shaper = r->shaper;
+	c->loss = r->loss;
+	c->pace = r->pace;
 	c->to.family = r->family;
 	*f = (struct facts){
 		.dev = "eth1", .up = true, .header = 14, .gso_max_segs = 65535,
@@ -242,8 +336,10 @@ static void check(const struct row *r, const struct plan *p)
 {
 	int i;
 
-	assert_int_equal(p->fcwnd_total, r->total);
 	assert_int_equal(p->fcwnd, r->fcwnd);
+	assert_int_equal(p->share, r->share ?: r->fcwnd);
+	assert_int_equal(p->stream, r->stream ?: r->fcwnd);
+	assert_int_equal(p->rounds, r->rounds ?: 1);
 	assert_int_equal(p->limit, r->limit_is);
 	assert_int_equal(p->burst, r->burst_is);
 	assert_int_equal(p->buffer, r->buffer);

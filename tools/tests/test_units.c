@@ -3,6 +3,7 @@
  * The parsers: tables of { rc, text, value or a part of the sentence }.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "test.h"
@@ -184,6 +185,61 @@ static void test_multiple(void **state)
 	}
 }
 
+/* In parts per billion */
+static void test_loss(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "1%", 10000000, NULL },
+		{ 0, "0.5%", 5000000, NULL },
+		{ 0, "1e-4", 100000, NULL },
+		{ 0, "0.0001", 100000, NULL },
+		{ 0, "1E-04", 100000, NULL },
+		{ 0, "0.01e1%", 1000000, NULL },
+		{ 0, "2.5e+1%", 250000000, NULL },
+		{ 0, "4.5e-5", 45000, NULL },
+		{ 0, "0", 0, NULL },
+		{ 0, "0%", 0, NULL },
+		{ 0, "0e999", 0, NULL },
+		{ 0, "49.9999999%", 499999999, NULL },
+		{ 0, "0.499999999", 499999999, NULL },
+		{ 0, "0.0000000001", 1, NULL },		/* rounded up, not away */
+		{ 0, "1.0000000001e-3", 1000001, NULL },
+		{ 0, "1e-9999999999", 1, NULL },
+		{ -ERANGE, "50%", 0, "less than 50%" },
+		{ -ERANGE, "49.99999999%", 0, "less than 50%" },
+		{ -ERANGE, "0.5", 0, "less than 50%" },
+		{ -ERANGE, "1", 0, "e.g. 1% or 0.01" },
+		{ -ERANGE, "1e99", 0, "less than 50%" },
+		{ -ERANGE, "1e9999999999", 0, "less than 50%" },
+		{ -ERANGE, "99999999999999999999%", 0, "less than 50%" },
+		{ -ERANGE, "0.0000000000000000001", 0, "less than 50%" },	/* 19 places */
+		{ -EINVAL, "-1%", 0, "write e.g. 0.1% or 1e-3" },
+		{ -EINVAL, "+1%", 0, "write e.g. 0.1% or 1e-3" },
+		{ -EINVAL, "", 0, "not a part of the packets" },
+		{ -EINVAL, "%", 0, "not a part of the packets" },
+		{ -EINVAL, "1%%", 0, "not a part of the packets" },
+		{ -EINVAL, "1 %", 0, "not a part of the packets" },
+		{ -EINVAL, "1e", 0, "not a part of the packets" },
+		{ -EINVAL, "1e-", 0, "not a part of the packets" },
+		{ -EINVAL, "1e-4x", 0, "not a part of the packets" },
+		{ -EINVAL, "1e-4.5", 0, "not a part of the packets" },
+		{ -EINVAL, "1/22000", 0, "not a part of the packets" },
+		{ -EINVAL, "0,1%", 0, "not a part of the packets" },
+		{ -EINVAL, "nan", 0, "not a part of the packets" },
+		{ -EINVAL, "0x1p-8", 0, "not a part of the packets" },
+	};
+	struct err e = { "" };
+	uint32_t v = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = parse_loss(rows[i].text, &v, &e);
+
+		check_row(&rows[i], rc, v, &e);
+	}
+}
+
 static void test_prefix(void **state)
 {
 	static const struct {
@@ -263,6 +319,11 @@ static void test_format(void **state)
 	assert_string_equal(format_time(text, sizeof(text), 26000), "26ms");
 	assert_string_equal(format_time(text, sizeof(text), 1234), "1.234ms");
 	assert_string_equal(format_time(text, sizeof(text), 7), "7us");
+	assert_string_equal(format_loss(text, sizeof(text), 10000000), "1%");
+	assert_string_equal(format_loss(text, sizeof(text), 45455), "0.0045455%");
+	assert_string_equal(format_loss(text, sizeof(text), 255000000), "25.5%");
+	assert_string_equal(format_loss(text, sizeof(text), 1), "0.0000001%");
+	assert_string_equal(format_loss(text, sizeof(text), 0), "0%");
 }
 
 static void test_circuit_text(void **state)
@@ -286,6 +347,55 @@ static void test_circuit_text(void **state)
 	assert_int_equal(circuit_parse("rate=1", &back), -EBADMSG);
 }
 
+#define FIRST_TEXT "rate=500000000 rtt=26000 multiple=1300 streams=4 mss=0 burst=0 limit=0 " \
+		   "shaper=tbf to=none via=none default_cc=0"
+
+/* What the first version wrote, byte for byte, and what was added since. */
+static void test_circuit_later(void **state)
+{
+	static const struct {
+		int rc;
+		const char *tail;
+		uint32_t loss;
+		bool pace;
+	} rows[] = {
+		{ 0, "", 0, false },
+		{ 0, " loss=10000000", 10000000, false },
+		{ 0, " pace=1", 0, true },
+		{ 0, " loss=499999999 pace=1", 499999999, true },
+		{ .rc = -EBADMSG, .tail = " " },
+		{ .rc = -EBADMSG, .tail = " loss=" },
+		{ .rc = -EBADMSG, .tail = " loss=0" },
+		{ .rc = -EBADMSG, .tail = " loss=01" },
+		{ .rc = -EBADMSG, .tail = "  loss=1" },
+		{ .rc = -EBADMSG, .tail = "loss=1" },
+		{ .rc = -EBADMSG, .tail = " loss=-1" },
+		{ .rc = -EBADMSG, .tail = " loss=500000000" },
+		{ .rc = -EBADMSG, .tail = " loss=4294967297" },
+		{ .rc = -EBADMSG, .tail = " loss=1 " },
+		{ .rc = -EBADMSG, .tail = " loss=1 pace=0" },
+		{ .rc = -EBADMSG, .tail = " pace=0" },
+		{ .rc = -EBADMSG, .tail = " pace=2" },
+		{ .rc = -EBADMSG, .tail = " pace=1 loss=1" },
+		{ .rc = -EBADMSG, .tail = " pace=1 pace=1" },
+		{ .rc = -EBADMSG, .tail = " frob=1" },
+	};
+	char text[CIRCUIT_TEXT], again[CIRCUIT_TEXT];
+	struct circuit c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(text, sizeof(text), "%s%s", FIRST_TEXT, rows[i].tail);
+		assert_int_equal(circuit_parse(text, &c), rows[i].rc);
+		if (rows[i].rc)
+			continue;
+		assert_int_equal(c.loss, rows[i].loss);
+		assert_int_equal(c.pace, rows[i].pace);
+		assert_string_equal(circuit_format(again, sizeof(again), &c), text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,10 +403,12 @@ int main(void)
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_multiple),
+		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_dev),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_circuit_text),
+		cmocka_unit_test(test_circuit_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
  * errno, for all options; a call that fails changes nothing:
  *	ENOPROTOOPT	not a TCP socket, another algorithm than circuit, no such
  *			option, module not loaded, kernel without CONFIG_NETFILTER
- *			(MPTCP: EOPNOTSUPP)
+ *			(an MPTCP socket: on get EOPNOTSUPP)
  *	EINVAL		wrong length, or a value out of range
  *	EPERM		more than fcwnd_max, or a higher rate than the namespace's,
  *			without CAP_NET_ADMIN in the user namespace that owns the
@@ -109,7 +109,7 @@ struct tcp_circuit_info {
 	__u32	tci_losses;	/* retransmission timeouts entered */
 	__u32	tci_recoveries;	/* fast recoveries entered */
 
-	__u64	tci_rate;	/* pace of this stream, bytes/s, 0 = unpaced */
+	__u64	tci_rate;	/* that holds, of socket or circuit, 0 = unpaced */
 	__u32	tci_id;		/* TCP_CIRCUIT_ID */
 	__u32	tci_state;	/* enum tcp_circuit_state */
 	__u32	tci_part;	/* what it holds of the circuit's window, segments */

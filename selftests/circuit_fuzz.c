@@ -1,0 +1,817 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * circuit_fuzz: random calls on a pool of sockets, and what must hold after each
+ *
+ *	circuit_fuzz [-s SEED] [-n CALLS]
+ *
+ * Runs as root in a namespace with a loopback device, circuit loaded.  The same
+ * seed gives the same calls.  A call is one of the table actions[]; a quarter of
+ * them is done as nobody.  What must hold:
+ *
+ *	every answer	tci_fcwnd in 1..TCP_CIRCUIT_WINDOW_LIMIT, the kernel's window
+ *			in 1..TCP_CIRCUIT_FCWND_LIMIT, part <= held
+ *	a failed call	changes nothing; errno is one the header names
+ *	a good one	holds, and gave nobody more than the header allows
+ *	sysctls		within their bounds, whatever was written
+ *	steady window	(every second phase) held <= window + sockets
+ *	end of a phase	all sockets closed: no circuit is left
+ *
+ * Prints NAME=value for the number of calls, of those that succeeded, and of
+ * broken rules, each of which is described in a line "broken: ...".
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/tcp_circuit.h>
+
+#define SOCKETS		24
+#define NOBODY		65534
+#define PHASE		20000	/* calls */
+#define ROOM		8192	/* bytes of a caller's buffer, before a guard page */
+#define BROKEN_MAX	20	/* rules broken before it gives up */
+#define SYSCTLS		"/proc/sys/net/ipv4/tcp_circuit_"
+#define PARAMETER	"/sys/module/tcp_circuit/parameters/fcwnd"
+#define CIRCUITS	"/proc/net/tcp_circuit"
+
+enum kind { FREE, PLAIN, LISTENER, CONNECTED };
+
+static struct {
+	int	fd;
+	int	family;		/* AF_INET, AF_INET6; mapped: AF_INET6 to a v4 */
+	enum kind	kind;
+	struct tcp_circuit_info	last;	/* of what was asked, as it was last seen */
+	bool	known;		/* last holds */
+} pool[SOCKETS];
+
+static struct {
+	const char		*name;
+	unsigned long long	least, most;
+} const sysctls[] = {
+	{ "fcwnd", 0, TCP_CIRCUIT_WINDOW_LIMIT },
+	{ "share", 0, 2 },
+	{ "fcwnd_max", 0, TCP_CIRCUIT_FCWND_LIMIT },
+	{ "rate", 0, TCP_CIRCUIT_RATE_LIMIT },
+	{ "breaker", 0, 1000 },
+	{ "breaker_ms", 500, 600000 },
+	{ "breaker_quiet", 0, 604800 },
+};
+
+#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+
+static uint64_t random_state, seed, call, calls, good, broken;
+static uint32_t steady;		/* the namespace's window in this phase, or 0 */
+static bool nobody;		/* for a hundred calls now and then */
+static int sysctl_fd[16];	/* one for each of sysctls[] */
+static uint64_t given;		/* the namespace's rate, bytes/s */
+static char *room, *no_page;	/* ROOM bytes up to a page that cannot be touched */
+
+/* --- chance ------------------------------------------------------------------ */
+
+static uint64_t chance(void)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return random_state * 0x2545f4914f6cdd1dULL;
+}
+
+static uint32_t below(uint32_t n)
+{
+	return (chance() >> 32) % n;
+}
+
+/* Ends of ranges, and what is beside them */
+static uint64_t value(void)
+{
+	static const uint64_t ends[] = {
+		0, 1, 2, 10, 60, 1000, 65536, TCP_CIRCUIT_FCWND_LIMIT,
+		TCP_CIRCUIT_WINDOW_LIMIT, INT32_MAX, UINT32_MAX,
+		TCP_CIRCUIT_RATE_LIMIT, INT64_MAX, UINT64_MAX, 125000000,
+	};
+
+	switch (below(4)) {
+	case 0: return ends[below(COUNT(ends))] + below(3) - 1;
+	case 1: return ends[below(COUNT(ends))];
+	case 2: return chance() >> below(64);
+	default: return below(200);
+	}
+}
+
+/* --- rules ------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 1, 2))) rule(const char *format, ...)
+{
+	va_list args;
+
+	broken++;
+	va_start(args, format);
+	printf("broken: seed %llu call %llu: ", (unsigned long long)seed,
+	       (unsigned long long)call);
+	vprintf(format, args);
+	printf("\n");
+	va_end(args);
+	fflush(stdout);
+	if (broken >= BROKEN_MAX)
+		exit(1);
+}
+
+static void bail(const char *what)
+{
+	printf("circuit_fuzz: seed %llu call %llu: %s: %s\n",
+	       (unsigned long long)seed, (unsigned long long)call, what,
+	       strerror(errno));
+	exit(2);
+}
+
+static bool get_info(int fd, struct tcp_circuit_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return !getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, info, &len);
+}
+
+static void check_info(const struct tcp_circuit_info *i)
+{
+	if (i->tci_fcwnd < 1 || i->tci_fcwnd > TCP_CIRCUIT_WINDOW_LIMIT)
+		rule("tci_fcwnd %u", i->tci_fcwnd);
+	/* Without a circuit it is dead or not connected: another one's window. */
+	if (i->tci_sockets && (i->tci_snd_cwnd < 1 ||
+			       i->tci_snd_cwnd > TCP_CIRCUIT_FCWND_LIMIT))
+		rule("tci_snd_cwnd %u", i->tci_snd_cwnd);
+	if (i->tci_source > TCP_CIRCUIT_SOURCE_MODULE ||
+	    i->tci_state > TCP_CIRCUIT_STREAM_HUNGRY ||
+	    i->tci_breaker > TCP_CIRCUIT_BREAKER_TRIPPED)
+		rule("source %u, state %u, breaker %u", i->tci_source,
+		     i->tci_state, i->tci_breaker);
+	if (i->tci_part > i->tci_held)
+		rule("part %u of %u held", i->tci_part, i->tci_held);
+	if (i->tci_held > TCP_CIRCUIT_WINDOW_LIMIT + i->tci_sockets)
+		rule("held %u by %u", i->tci_held, i->tci_sockets);
+	if (i->tci_hungry > i->tci_sockets)
+		rule("%u hungry of %u", i->tci_hungry, i->tci_sockets);
+	if (steady && !i->tci_id && i->tci_held > steady + i->tci_sockets)
+		rule("held %u by %u of a window of %u", i->tci_held,
+		     i->tci_sockets, steady);
+}
+
+/* What the socket says of itself; false: circuit does not run it. */
+static bool look(int slot, struct tcp_circuit_info *info)
+{
+	pool[slot].known = pool[slot].kind != FREE &&
+			   get_info(pool[slot].fd, info);
+	if (!pool[slot].known)
+		return false;
+	check_info(info);
+	pool[slot].last = *info;
+	return true;
+}
+
+static void check_socket(int slot)
+{
+	struct tcp_circuit_info info;
+
+	look(slot, &info);
+}
+
+static bool same_asked(const struct tcp_circuit_info *a,
+		       const struct tcp_circuit_info *b)
+{
+	return a->tci_asked == b->tci_asked && a->tci_rate == b->tci_rate &&
+	       a->tci_id == b->tci_id;
+}
+
+/* --- files ------------------------------------------------------------------- */
+
+static ssize_t write_file(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY), err;
+	ssize_t done;
+
+	if (fd < 0)
+		bail(path);
+	done = write(fd, text, len);
+	err = errno;
+	close(fd);
+	errno = err;
+	return done;
+}
+
+static size_t read_file(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	size_t len = 0;
+	ssize_t done;
+
+	if (fd < 0)
+		bail(path);
+	while (len < size - 1 &&
+	       (done = read(fd, text + len, size - 1 - len)) > 0)
+		len += done;
+	text[len] = '\0';
+	close(fd);
+	return len;
+}
+
+static unsigned long long read_number(const char *path)
+{
+	char text[64];
+
+	read_file(path, text, sizeof(text));
+	return strtoull(text, NULL, 10);
+}
+
+static void write_number(const char *path, unsigned long long number)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%llu", number);
+
+	if (write_file(path, text, len) != len)
+		bail(path);
+}
+
+/* --- sockets ----------------------------------------------------------------- */
+
+static void use(int fd, const char *algorithm)
+{
+	setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm,
+		   strlen(algorithm));
+}
+
+static void drop(int slot)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	if (pool[slot].kind == FREE)
+		return;
+	setsockopt(pool[slot].fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(pool[slot].fd);
+	pool[slot].kind = FREE;
+	pool[slot].fd = -1;
+}
+
+static void put(int slot, int fd, int family, enum kind kind)
+{
+	drop(slot);
+	if (fd < 0)
+		return;
+	pool[slot].fd = fd;
+	pool[slot].family = family;
+	pool[slot].known = false;
+	pool[slot].kind = kind;
+}
+
+/* One of ours; always the same for the same seed */
+static int any_socket(void)
+{
+	int slot = below(SOCKETS);
+
+	for (int i = 0; i < SOCKETS; i++, slot = (slot + 1) % SOCKETS)
+		if (pool[slot].kind != FREE)
+			return slot;
+	put(slot, socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), AF_INET,
+	    PLAIN);
+	return slot;
+}
+
+static int find_kind(enum kind kind)
+{
+	int slot = below(SOCKETS);
+
+	for (int i = 0; i < SOCKETS; i++, slot = (slot + 1) % SOCKETS)
+		if (pool[slot].kind == kind)
+			return slot;
+	return -1;
+}
+
+static bool do_open(void)
+{
+	int family = below(2) ? AF_INET : AF_INET6;
+	int slot = below(SOCKETS);
+
+	put(slot, socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0), family, PLAIN);
+	if (pool[slot].kind != FREE && below(4))
+		use(pool[slot].fd, "circuit");
+	return pool[slot].kind != FREE;
+}
+
+static bool do_close(void)
+{
+	int slot = any_socket();
+
+	if (below(2))
+		drop(slot);
+	close(pool[slot].fd);
+	pool[slot].kind = FREE;
+	pool[slot].fd = -1;
+	return true;
+}
+
+static bool do_listen(void)
+{
+	struct sockaddr_in6 any = { .sin6_family = AF_INET6 };
+	int slot = any_socket(), fd = pool[slot].fd;
+
+	if (pool[slot].kind != PLAIN || pool[slot].family != AF_INET6)
+		return false;
+	if (bind(fd, (void *)&any, sizeof(any)) || listen(fd, 8))
+		return false;
+	pool[slot].kind = LISTENER;
+	return true;
+}
+
+static socklen_t address(int family, uint16_t port, struct sockaddr_in6 *a6)
+{
+	struct sockaddr_in *a4 = (void *)a6;
+	uint32_t host = INADDR_LOOPBACK + below(3);
+	char text[32];
+
+	memset(a6, 0, sizeof(*a6));
+	if (family == AF_INET) {
+		a4->sin_family = AF_INET;
+		a4->sin_port = port;
+		a4->sin_addr.s_addr = htonl(host);
+		return sizeof(*a4);
+	}
+	snprintf(text, sizeof(text), "::ffff:127.0.0.%u", host & 0xff);
+	a6->sin6_family = AF_INET6;
+	a6->sin6_port = port;
+	inet_pton(AF_INET6, below(2) ? "::1" : text, &a6->sin6_addr);
+	return sizeof(*a6);
+}
+
+/* To a listener of the pool; on loopback it is accepted at once. */
+static bool do_connect(void)
+{
+	int listener = find_kind(LISTENER), slot = find_kind(PLAIN);
+	struct sockaddr_in6 to, own;
+	socklen_t len = sizeof(own);
+	int fd;
+
+	if (listener < 0 || slot < 0)
+		return do_open() && do_listen();
+	if (getsockname(pool[listener].fd, (void *)&own, &len))
+		bail("getsockname");
+	len = address(pool[slot].family, own.sin6_port, &to);
+	connect(pool[slot].fd, (void *)&to, len);
+	pool[slot].known = false;	/* a refused one forgets */
+	pool[slot].kind = CONNECTED;
+	fd = accept4(pool[listener].fd, NULL, NULL, SOCK_NONBLOCK);
+	if (fd >= 0)
+		put(below(SOCKETS), fd, AF_INET6, CONNECTED);
+	return fd >= 0;
+}
+
+static bool do_disconnect(void)
+{
+	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
+	int slot = any_socket();
+
+	if (connect(pool[slot].fd, &nowhere, sizeof(nowhere)))
+		return false;
+	pool[slot].known = false;
+	pool[slot].kind = PLAIN;
+	return true;
+}
+
+static bool do_send(void)
+{
+	static char data[30000];
+	int slot = any_socket();
+
+	return send(pool[slot].fd, data, below(sizeof(data)),
+		    MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
+static bool do_receive(void)
+{
+	static char data[1 << 20];
+	int slot = find_kind(CONNECTED);
+
+	return slot >= 0 && recv(pool[slot].fd, data, sizeof(data),
+				 MSG_DONTWAIT | MSG_TRUNC) > 0;
+}
+
+static bool do_shutdown(void)
+{
+	int slot = any_socket();
+
+	pool[slot].known = false;	/* ... as does one that listened */
+	return !shutdown(pool[slot].fd, below(3));
+}
+
+static bool do_algorithm(void)
+{
+	static const char *const names[] = { "circuit", "circuit", "reno",
+					     "cubic", "bbr", "circui", "" };
+	int slot = any_socket();
+
+	use(pool[slot].fd, names[below(COUNT(names))]);
+	pool[slot].known = false;
+	return true;
+}
+
+/* Options that meet ours in the kernel */
+static bool do_neighbour(void)
+{
+	static const struct {
+		int	level, name;
+	} others[] = {
+		{ SOL_SOCKET, SO_MAX_PACING_RATE }, { SOL_SOCKET, SO_SNDBUF },
+		{ SOL_SOCKET, SO_RCVBUF }, { SOL_SOCKET, SO_PRIORITY },
+		{ IPPROTO_TCP, TCP_WINDOW_CLAMP }, { IPPROTO_TCP, TCP_MAXSEG },
+		{ IPPROTO_TCP, TCP_NODELAY }, { IPPROTO_TCP, TCP_CORK },
+		{ IPPROTO_TCP, TCP_QUICKACK }, { IPPROTO_IP, IP_TOS },
+		{ IPPROTO_TCP, TCP_NOTSENT_LOWAT }, { IPPROTO_IP, IP_MTU_DISCOVER },
+		{ IPPROTO_IPV6, IPV6_ADDRFORM }, { IPPROTO_TCP, TCP_USER_TIMEOUT },
+	};
+	int slot = any_socket(), i = below(COUNT(others)), err;
+	uint64_t v = value();
+
+	if (others[i].name == IPV6_ADDRFORM)
+		v = AF_INET;
+	err = setsockopt(pool[slot].fd, others[i].level, others[i].name, &v,
+			 below(2) ? 4 : 8);
+	if (others[i].name == IPV6_ADDRFORM && !err)
+		pool[slot].family = AF_INET;
+	if (!below(8))
+		check_socket(slot);
+	return !err;
+}
+
+/* --- our options -------------------------------------------------------------- */
+
+static int option(void)
+{
+	switch (below(8)) {
+	case 0: return TCP_CIRCUIT_FCWND - 4 + below(12);
+	case 1: return chance();
+	case 2: case 3: return TCP_CIRCUIT_RATE;
+	case 4: return TCP_CIRCUIT_ID;
+	case 5: return TCP_CIRCUIT_INFO;
+	default: return TCP_CIRCUIT_FCWND;
+	}
+}
+
+static bool is_ours(int name)
+{
+	return name >= TCP_CIRCUIT_FCWND && name <= TCP_CIRCUIT_ID;
+}
+
+/* Where the caller's value is: most often in memory of its own, with its right
+ * size or another, sometimes across or behind its end.
+ */
+static char *pointer(socklen_t len)
+{
+	switch (below(16)) {
+	case 0: return NULL;
+	case 1: return no_page;
+	case 2: return no_page - below(16);
+	case 3: return (char *)(uintptr_t)chance();
+	case 4: return room + below(ROOM);
+	default: return no_page - (len < ROOM ? len : ROOM);
+	}
+}
+
+static socklen_t length(int name)
+{
+	socklen_t right = name == TCP_CIRCUIT_RATE ? 8 : 4;
+
+	switch (below(8)) {
+	case 0: return below(129);
+	case 1: return below(16) ? below(ROOM) : chance();
+	default: return name == TCP_CIRCUIT_INFO ? 1 + below(128) : right;
+	}
+}
+
+static bool errno_is_named(int err)
+{
+	return err == EINVAL || err == EPERM || err == EFAULT ||
+	       err == ENOPROTOOPT;
+}
+
+/* A call that worked: does it hold, and was nobody allowed it? */
+static void check_set(const struct tcp_circuit_info *after, int name, uint64_t v)
+{
+	uint64_t rate = v == TCP_CIRCUIT_RATE_UNPACED ? 0 : v ? v : given;
+
+	if (name == TCP_CIRCUIT_FCWND && (uint32_t)v != after->tci_asked)
+		rule("asked for %u, got %u", (uint32_t)v, after->tci_asked);
+	if (name == TCP_CIRCUIT_ID && (uint32_t)v != after->tci_id)
+		rule("id %u, got %u", (uint32_t)v, after->tci_id);
+	if (name == TCP_CIRCUIT_RATE && rate != after->tci_rate)
+		rule("rate %llu, got %llu", (unsigned long long)rate,
+		     (unsigned long long)after->tci_rate);
+	if (nobody && name == TCP_CIRCUIT_FCWND &&
+	    (uint32_t)v > after->tci_fcwnd_max)
+		rule("nobody was given %u segments of %u", (uint32_t)v,
+		     after->tci_fcwnd_max);
+	if (nobody && name == TCP_CIRCUIT_RATE && given && v > given)
+		rule("nobody was given %llu bytes/s of %llu",
+		     (unsigned long long)v, (unsigned long long)given);
+}
+
+static bool do_set(void)
+{
+	int slot = any_socket(), name = option(), err;
+	struct tcp_circuit_info before, after;
+	bool had = pool[slot].known || look(slot, &after);
+	socklen_t len = length(name);
+	char *p = pointer(len);
+	uint64_t v = value();
+
+	before = pool[slot].last;
+	memset(no_page - 16, below(256), 16);
+	memcpy(no_page - (len < 8 ? len : 8), &v, len < 8 ? len : 8);
+	err = setsockopt(pool[slot].fd, SOL_TCP_CIRCUIT, name, p, len) ? errno
+								       : 0;
+	if (err && is_ours(name) && !errno_is_named(err))
+		rule("set 0x%x: %s", name, strerror(err));
+	if (!err && is_ours(name) && !had)
+		rule("set 0x%x on a socket that is none of ours", name);
+	if (!had || !look(slot, &after))
+		return !err;
+	if (err && !same_asked(&before, &after))
+		rule("set 0x%x failed (%s) and changed something", name,
+		     strerror(err));
+	if (!err && p == no_page - len && is_ours(name))
+		check_set(&after, name, v);
+	return !err;
+}
+
+static bool do_get(void)
+{
+	int slot = any_socket(), fd = pool[slot].fd, name = option(), err;
+	socklen_t len = length(name), got = len;
+	char *p = pointer(len);
+
+	memset(room, 0xa5, ROOM);
+	err = getsockopt(fd, SOL_TCP_CIRCUIT, name, p,
+			 below(32) ? &got : (socklen_t *)no_page) ? errno : 0;
+	if (!is_ours(name))
+		return !err;
+	if (err && !errno_is_named(err))
+		rule("get 0x%x: %s", name, strerror(err));
+	if (!err && (got > len || got > sizeof(struct tcp_circuit_info)))
+		rule("get 0x%x: %u of %u bytes", name, got, len);
+	for (char *c = room; !err && c < no_page; c++)
+		if ((c < p || c >= p + got) && *c != (char)0xa5)
+			rule("get 0x%x wrote at %td of %u bytes", name, c - p,
+			     got);
+	return !err;
+}
+
+/* --- files that are ours ------------------------------------------------------ */
+
+/* The value that it has after whatever was written */
+static unsigned long long look_at_sysctl(int i, const char *text)
+{
+	char now[64] = "";
+	unsigned long long v;
+
+	if (pread(sysctl_fd[i], now, sizeof(now) - 1, 0) <= 0)
+		bail(sysctls[i].name);
+	v = strtoull(now, NULL, 10);
+	if (v < sysctls[i].least || v > sysctls[i].most)
+		rule("%s is %llu after '%s'", sysctls[i].name, v, text);
+	return v;
+}
+
+static bool do_sysctl(void)
+{
+	int i = steady ? 2 + below(COUNT(sysctls) - 2) : below(COUNT(sysctls));
+	unsigned long long now;
+	char text[64];
+	ssize_t done;
+	int len;
+
+	if (below(8))
+		len = snprintf(text, sizeof(text), "%lld",
+			       (long long)(below(2) ? value() : sysctls[i].most -
+					   below(3) + 1));
+	else
+		len = snprintf(text, sizeof(text), "%llx\t -%u",
+			       (unsigned long long)value(), below(9));
+	done = pwrite(sysctl_fd[i], text, below(8) ? len : (int)below(64), 0);
+	now = look_at_sysctl(i, text);
+	if (!strcmp(sysctls[i].name, "rate") && now != given) {
+		given = now;
+		for (int slot = 0; slot < SOCKETS; slot++)
+			pool[slot].known = false;
+	}
+	return done > 0;
+}
+
+static bool do_parameter(void)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "%lld", (long long)value());
+	bool done;
+
+	if (steady || nobody)
+		return false;
+	done = write_file(PARAMETER, text, len) > 0;
+	if (read_number(PARAMETER) > TCP_CIRCUIT_WINDOW_LIMIT)
+		rule("the parameter is %llu after '%s'", read_number(PARAMETER),
+		     text);
+	return done;
+}
+
+/* Lines of /proc/net/tcp_circuit, each checked */
+static int circuits(void)
+{
+	static char text[1 << 20];
+	int lines = 0;
+
+	read_file(CIRCUITS, text, sizeof(text));
+	for (char *line = strchr(text, '\n'); line && line[1];
+	     line = strchr(line + 1, '\n')) {
+		char peer[64], state[16];
+		unsigned int id, window, trips;
+		int held, sockets, hungry;
+		unsigned long long rate, delivered, lost;
+
+		lines++;
+		if (sscanf(line, "%63s %u %u %d %d %d %llu %llu %llu %u %15s",
+			   peer, &id, &window, &held, &sockets, &hungry, &rate,
+			   &delivered, &lost, &trips, state) != 11 ||
+		    held < 0 || sockets < 0 || hungry < 0 || hungry > sockets ||
+		    (!sockets && (held || strcmp(state, "tripped"))))
+			rule("a line of %s: %.100s", CIRCUITS, line + 1);
+	}
+	return lines;
+}
+
+static bool do_proc(void)
+{
+	static const char *const words[] = {
+		"reset", "reset\n", "reset 127.0.0.1\n", "reset ::1", "rese",
+		"reset 1.2.3", "reset x", " reset ", "\n", "reset  \t::", "",
+		"reset 127.0.0.2 and more", "reset ::ffff:127.0.0.1",
+	};
+	const char *word = words[below(COUNT(words))];
+
+	if (nobody)
+		return false;
+
+	if (!below(8)) {
+		circuits();
+		return true;
+	}
+	if (below(8))
+		return write_file(CIRCUITS, word, strlen(word)) > 0;
+	memset(room, 1 + below(255), ROOM);
+	return write_file(CIRCUITS, room, below(ROOM)) > 0;
+}
+
+/* --- all of it ---------------------------------------------------------------- */
+
+static const struct {
+	bool		(*call)(void);
+	unsigned int	weight;
+} actions[] = {
+	{ do_set, 28 }, { do_get, 26 }, { do_send, 8 }, { do_receive, 4 },
+	{ do_connect, 5 }, { do_algorithm, 6 }, { do_neighbour, 5 },
+	{ do_open, 4 }, { do_close, 3 }, { do_sysctl, 3 }, { do_disconnect, 3 },
+	{ do_shutdown, 1 }, { do_listen, 1 }, { do_proc, 1 }, { do_parameter, 1 },
+};
+
+static void act(void)
+{
+	unsigned int at = below(100);
+
+	for (size_t i = 0; i < COUNT(actions); i++) {
+		if (at < actions[i].weight) {
+			good += actions[i].call();
+			return;
+		}
+		at -= actions[i].weight;
+	}
+}
+
+static void begin_phase(void)
+{
+	steady = 0;
+	if (!below(2))
+		return;
+	steady = 1 + below(2000);
+	write_number(SYSCTLS "fcwnd", steady);
+	write_number(SYSCTLS "share", 1 + below(2));
+	write_number(SYSCTLS "breaker", 1 + below(100));
+	write_number(SYSCTLS "breaker_ms", 500);
+}
+
+/*
+ * Closed by RST; but that may be lost, and what was closed otherwise may have
+ * data to send at one byte a second: ss -K ends what is still there.
+ */
+static void end_phase(void)
+{
+	int left = 0;
+
+	for (int slot = 0; slot < SOCKETS; slot++)
+		drop(slot);
+	for (int tries = 0; tries < 3000; tries++) {
+		write_file(CIRCUITS, "reset", 5);
+		left = circuits();
+		if (!left)
+			return;
+		if (tries % 50 == 1 && system("ss -K >/dev/null 2>&1"))
+			bail("ss -K");
+		usleep(10000);
+	}
+	rule("%d circuits left, all sockets closed", left);
+}
+
+static void become(bool wanted)
+{
+	if (nobody != wanted && seteuid(wanted ? NOBODY : 0))
+		bail("seteuid");
+	nobody = wanted;
+}
+
+static void run(void)
+{
+	for (call = 0; call < calls; call++) {
+		if (call % PHASE == 0) {
+			become(false);
+			end_phase();
+			begin_phase();
+		}
+		if (call % 128 == 0) {
+			become(!below(4));
+			usleep(2000 + below(40000));
+		}
+		act();
+		if (call % 2048 == 0)
+			for (int slot = 0; slot < SOCKETS; slot++)
+				check_socket(slot);
+	}
+	become(false);
+	end_phase();
+}
+
+static void open_sysctls(void)
+{
+	char path[80];
+
+	for (size_t i = 0; i < COUNT(sysctls); i++) {
+		snprintf(path, sizeof(path), SYSCTLS "%s", sysctls[i].name);
+		sysctl_fd[i] = open(path, O_RDWR);
+		if (sysctl_fd[i] < 0)
+			bail(path);
+	}
+	given = read_number(SYSCTLS "rate");
+}
+
+static void make_room(void)
+{
+	room = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room == MAP_FAILED)
+		bail("mmap");
+	no_page = room + ROOM;
+	if (mprotect(no_page, ROOM, PROT_NONE))
+		bail("mprotect");
+}
+
+int main(int argc, char **argv)
+{
+	int opt;
+
+	seed = 1;
+	calls = 100000;
+	while ((opt = getopt(argc, argv, "s:n:")) != -1) {
+		switch (opt) {
+		case 's': seed = strtoull(optarg, NULL, 0); break;
+		case 'n': calls = strtoull(optarg, NULL, 0); break;
+		default: return 2;
+		}
+	}
+	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	signal(SIGPIPE, SIG_IGN);
+	for (int i = 0; i < SOCKETS; i++)
+		pool[i].fd = -1;
+	make_room();
+	open_sysctls();
+	run();
+	printf("seed=%llu calls=%llu good=%llu broken=%llu\n",
+	       (unsigned long long)seed, (unsigned long long)calls,
+	       (unsigned long long)good, (unsigned long long)broken);
+	return broken > 0;
+}
