@@ -52,7 +52,9 @@ goodput()
 	at_least "$1: thousandths of the line" "$2" "$(share "$out")"
 }
 
-# random PERCENT LEAST: of limit x (1 - loss), in thousandths
+# random PERCENT LEAST: of limit x (1 - loss), in thousandths.  At 5 % a segment that
+# is lost four times runs into the timer, which sends a window again: some times a
+# second or not at all, so that runs differ by a tenth.
 random()
 {
 	set_up --loss "$1%"
@@ -160,7 +162,7 @@ single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
 serve dst -C circuit
 random 1 980
-random 5 970
+random 5 850
 smallest
 disorder
 outage

@@ -121,8 +121,8 @@ json_is()
 	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
 }
 
-# 16250000 bytes x 1.3 / 1514 is 13953.1; 10733.2 packets x 0.01^3 is 0.0107, a little
-# more than 1/100: three rounds
+# 16250000 bytes x 1.3 / 1514 is 13953.1; 10733.2 packets x 0.01^3 is 0.0107, more than
+# 1/1000, x 0.01^4 is 0.0001: three rounds
 planned()
 {
 	json_is "window of the circuit" 13954 .fcwnd_segments
@@ -218,15 +218,15 @@ large()
 	host_end
 }
 
-# 13 000 000 bytes are 8586.5 packets: x 0.01^2 is 0.86 of them, x 0.01^3 is 0.0086:
-# two rounds of repair, 2 x 3 x 16900782 bytes.
+# 13 000 000 bytes are 8586.5 packets: x 0.01^3 is 0.0086 of them, x 0.01^4 is 0.00009:
+# three rounds of repair, 2 x 4 x 16900782 bytes.
 loss()
 {
 	host loss
 	works "--loss 1%" setup "${CIRCUIT[@]}" --loss 1% eth1
-	matches "--loss 1%: what for" 'buffers .* 2 rounds of repair at a loss of 1%' "$OUT"
-	equal "--loss 1%: tcp_rmem" "4096 131072 101404692" "$(value net.ipv4.tcp_rmem)"
-	equal "--loss 1%: tcp_wmem" "4096 16384 101404692" "$(value net.ipv4.tcp_wmem)"
+	matches "--loss 1%: what for" 'buffers .* 3 rounds of repair at a loss of 1%' "$OUT"
+	equal "--loss 1%: tcp_rmem" "4096 131072 135206256" "$(value net.ipv4.tcp_rmem)"
+	equal "--loss 1%: tcp_wmem" "4096 16384 135206256" "$(value net.ipv4.tcp_wmem)"
 	equal "--loss 1%: the window is the same" $FCWND \
 		"$(value net.ipv4.tcp_circuit_fcwnd)"
 	works "--loss 1%, again" setup "${CIRCUIT[@]}" --loss 0.01 eth1

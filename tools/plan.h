@@ -61,7 +61,7 @@
 #define TCP_TIMESTAMPS	12U	/* of each segment, not counted in the MSS */
 #define MSS_MIN		88U	/* TCP_MIN_MSS */
 #define ROUNDS_MAX	7U	/* of repair; 16 windows is what a receiver opens */
-#define STALL_ROUND_TRIPS 100U	/* at most one stall in so many round trips */
+#define STALL_ROUND_TRIPS 1000U	/* at most one stall in so many round trips */
 #define STREAM_FLOOR	131072U	/* bytes; what TCP gives a new socket, tcp_rmem[1] */
 #define FQ_NO_MAXRATE	UINT32_MAX
 

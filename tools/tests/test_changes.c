@@ -632,7 +632,7 @@ static void test_old_journal(void **state)
 	c.pace = true;
 	assert_true(apply(&c) > 0);
 	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "11163");
-	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 101404692");
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 135206256");
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_as_before(&fake);
 }

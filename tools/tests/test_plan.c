@@ -83,19 +83,20 @@ static const struct row rows[] = {
 	  .buffer = 32502552, .mem = { 15935, 19919, 23903 } },
 	/*
 	 * N = 125e6 x 0.05 / 1514 = 4128.137.  A loss of 1 %: N x 1e-4 = 0.41, N x 1e-6 =
-	 * 0.0041: k = 2, 6 x 8125638 = 48753828; 97507656 / 4096 = 23805.6 -> 23806 + 64 =
-	 * 23870, 29837.5, 35805.
+	 * 0.0041, N x 1e-8 = 0.000041: k = 3, 8 x 8125638 = 65005104; 130010208 / 4096 =
+	 * 31740.8 -> 31741 + 64 = 31805, 39756.25, 47707.5.
 	 */
-	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 10000000, .rounds = 2,
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 10000000, .rounds = 3,
 	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
-	  .buffer = 48753828, .mem = { 23870, 29838, 35805 } },
+	  .buffer = 65005104, .mem = { 31805, 39757, 47708 } },
 	/*
-	 * 5 %: x 0.05^4 = 6.25e-6: 0.0258, x 0.05^5 = 3.125e-7: 0.00129: k = 4, 10 x
-	 * 8125638; 162512760 / 4096 = 39675.97 -> 39676 + 64 = 39740, 49675, 59610.
+	 * 5 %: x 0.05^4 = 6.25e-6: 0.0258, x 0.05^5 = 3.125e-7: 0.00129, x 0.05^6:
+	 * 0.000065: k = 5, 12 x 8125638; 195015312 / 4096 = 47611.16 -> 47612 + 64 = 47676,
+	 * 59595, 71514.
 	 */
-	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 50000000, .rounds = 4,
+	{ .rate = 1 * GBIT, .rtt_us = 50 * MS, .loss = 50000000, .rounds = 5,
 	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
-	  .buffer = 81256380, .mem = { 39740, 49675, 59610 } },
+	  .buffer = 97507656, .mem = { 47676, 59595, 71514 } },
 	/*
 	 * 20 %: x 0.2^8 = 2.56e-6: 0.010568, one in 94.6, and k ends at 7: 16 x 8125638 =
 	 * 130010208; 260020416 / 4096 = 63481.5 -> 63482 + 64 = 63546, 79432.5, 95319.
@@ -105,16 +106,17 @@ static const struct row rows[] = {
 	  .fcwnd = 5367, .limit_is = 8125638, .burst_is = 69644,
 	  .buffer = 130010208, .mem = { 63546, 79433, 95319 } },
 	/*
-	 * N = 125000 x 0.0001 / 1514 is less than one packet: 1.  10 %: 1 x 0.1^2 is just
-	 * 1/100, k = 1; a billionth more is not, k = 2: 6 x 3028 = 18168; 36336 / 4096 =
-	 * 8.9 -> 9 + 64 = 73, 91.25, 109.5.
+	 * N = 125000 x 0.0001 / 1514 is less than one packet: 1.  10 %: 1 x 0.1^3 is just
+	 * 1/1000, k = 2: 6 x 3028 = 18168; 36336 / 4096 = 8.9 -> 9 + 64 = 73, 91.25, 109.5.
+	 * A billionth more is not, k = 3: 8 x 3028 = 24224; 48448 / 4096 = 11.8 -> 12 + 64 =
+	 * 76, 95, 114.
 	 */
-	{ .rate = 1 * MBIT, .rtt_us = 100, .loss = 100000000,
-	  .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
-	  .buffer = 12112, .mem = { 70, 88, 105 } },
-	{ .rate = 1 * MBIT, .rtt_us = 100, .loss = 100000001, .rounds = 2,
+	{ .rate = 1 * MBIT, .rtt_us = 100, .loss = 100000000, .rounds = 2,
 	  .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
 	  .buffer = 18168, .mem = { 73, 92, 110 } },
+	{ .rate = 1 * MBIT, .rtt_us = 100, .loss = 100000001, .rounds = 3,
+	  .fcwnd = 2, .limit_is = 69644, .burst_is = 69644,
+	  .buffer = 24224, .mem = { 76, 95, 114 } },
 	/*
 	 * The reference: 500e6 x 0.026 x 1.3 = 16.9e6, 11162.48 -> 11163; x 1514 =
 	 * 16900782; 200 us = 100000 B.  Buffer 67603128; 135206256 / 4096 =
@@ -204,13 +206,14 @@ static const struct row rows[] = {
 	  .limit_is = 1625000424, .burst_is = 2500000,
 	  .buffer = MAX_S32, .mem = { 3145920, 3932400, 4718880 } },
 	/*
-	 * Four, and a loss of 1e-4: N = 825627.5, x 1e-8 = 0.00826, k = 1; 8 x 1073316 x
-	 * 1514 / 4096 = 3173828.96 -> 3173829 + 4 x 64 = 3174085, 3967606.25, 4761127.5.
+	 * Four, and a loss of 1e-4: N = 825627.5, x 1e-8 = 0.00826, x 1e-12 = 8e-7, k = 2; 12
+	 * x 1073316 x 1514 / 4096 = 4760743.4 is more than four streams' buffers both ways, 8 x
+	 * MAX_S32 / 4096 = 4194304; + 4 x 64 = 4194560, 5243200, 6291840.
 	 */
-	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .streams = 4, .loss = 100000,
+	{ .rate = 100 * GBIT, .rtt_us = 100 * MS, .streams = 4, .loss = 100000, .rounds = 2,
 	  .fcwnd = 1073316, .share = 268329, .stream = 741523,
 	  .limit_is = 1625000424, .burst_is = 2500000,
-	  .buffer = MAX_S32, .mem = { 3174085, 3967607, 4761128 } },
+	  .buffer = MAX_S32, .mem = { 4194560, 5243200, 6291840 } },
 	/* 50e9 x 0.1 x 1.3 = 6.5e9 B: no limit of tbf holds 4293263 x 1514 */
 	{ .rate = 400 * GBIT, .rtt_us = 100 * MS, .streams = 6, .rc = -ERANGE,
 	  .says = "6500000182 bytes is more than tbf can say, 4294967295; --shaper fq" },
