@@ -9,7 +9,8 @@
 #	less than half.
 #	Three windows at 4 Gbit/s, 26 ms (Alali 2016, table 3.2): within 2 % of
 #	min(line, fcwnd / RTT).
-#	ctcp-setup, module loaded: under 50 ms, by the host's clock.
+#	ctcp-setup, module loaded: under 50 ms, by the host's clock, on a machine that is
+#	not busy.
 
 LAB_DIR_HERE=$(cd "$(dirname "$0")" && pwd)
 . "$LAB_DIR_HERE/../lib.sh"
@@ -75,17 +76,27 @@ window()
 		"$(value "window-$1" after_first)" $((expected / 50))
 }
 
+# median FIELD: ms
+median()
+{
+	jq -s "[.[].$1] | sort | .[length / 2 | floor] * 1000 | ceil" \
+		"$RUNS"/*/run.json
+}
+
+# Real time, which a busy machine has less of: where the lab needs more than 4 ms to
+# start a program that does nothing, ctcp-setup may take twelve times that.
 setup_time()
 {
-	local ms
+	local ms nothing most
 
-	ms=$(jq -s '[.[].setup_s] | sort | .[length / 2 | floor] * 1000 | ceil' \
-		"$RUNS"/*/run.json)
-	if [ "$ms" -lt 50 ]; then
-		pass "ctcp-setup plans and applies in $ms ms, median (under 50)"
+	ms=$(median setup_s)
+	nothing=$(median nothing_s)
+	most=$((nothing > 4 ? 12 * nothing : 50))
+	if [ "$ms" -lt "$most" ]; then
+		pass "ctcp-setup plans and applies in $ms ms, median (under $most; a program that does nothing: $nothing)"
 	else
-		fail "ctcp-setup's time" "expected: under 50 ms" \
-			"got: $ms ms, the median of $(list | wc -l)"
+		fail "ctcp-setup's time" "expected: under $most ms" \
+			"got: $ms ms, the median of $(list | wc -l); a program that does nothing: $nothing"
 	fi
 }
 

@@ -10,7 +10,7 @@
 | ([$parts[] | select(.start < 0.95) | .bytes] | add * 8 / 1e6) as $first
 | ([$parts[].bytes] | add * 8 / 1e6) as $all
 | {
-	$name, $alg, $rate, $rtt, $loss, $seconds, $setup_s, $line,
+	$name, $alg, $rate, $rtt, $loss, $seconds, $setup_s, $nothing_s, $line,
 	mean: ($all / $seconds),
 	share: (100 * $all / $seconds / $line),
 	first_second: $first,

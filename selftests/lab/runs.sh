@@ -36,17 +36,18 @@ run_one()
 	jq -n -f "$LAB_DIR_HERE/run.jq" --arg name "$name" --arg alg "$alg" \
 		--argjson rate "$rate" --argjson rtt "$rtt" \
 		--argjson loss "$loss" --argjson seconds "$seconds" \
-		--argjson setup_s "$(setup_seconds "$dir")" \
+		--argjson setup_s "$(seconds_between "$dir"/before "$dir"/after)" \
+		--argjson nothing_s "$(seconds_between "$dir"/after "$dir"/nothing)" \
 		--slurpfile client "$dir/client.json" \
 		--slurpfile server "$dir/server.json" \
 		--slurpfile qdisc "$dir/qdisc.json" >"$dir/run.json"
 	progress "$dir/run.json"
 }
 
-# How long ctcp-setup took, by the host's clock: files made before and after it
-setup_seconds()
+# By the host's clock: files made before and after something
+seconds_between()
 {
-	stat -c %.9Y "$1/before" "$1/after" |
+	stat -c %.9Y "$1" "$2" |
 		awk 'NR == 1 { a = $1 } END { printf "%.4f", $1 - a }'
 }
 
@@ -69,7 +70,7 @@ at_once()
 run_all()
 {
 	export RUNS LAB_DIR_HERE
-	export -f run_one setup_seconds progress
+	export -f run_one seconds_between progress
 	tr '\n' '\0' | xargs -0 -P "$(at_once 4)" -I{} bash -c 'run_one "{}"'
 }
 

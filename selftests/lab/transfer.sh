@@ -14,7 +14,8 @@
 #	FCWND		a window instead of the one that ctcp-setup chose, segments
 #
 # Leaves in /lab: setup (what ctcp-setup said), client.json, server.json, qdisc.json, and the
-# files before and after, whose times on the host say how long ctcp-setup took.
+# files before, after and nothing, whose times on the host say how long ctcp-setup took,
+# and a program that does nothing.
 
 . "$(dirname "$0")/../lib.sh"
 need_commands iperf3 ctcp-setup
@@ -33,7 +34,9 @@ modprobe "tcp_$ALG" 2>/dev/null
 # The clock that counts is the host's: inside, no time passes.
 in_src sh -c ": >/lab/before
 	ctcp-setup --rate $RATE --rtt $RTT eth1 >/lab/setup || exit
-	: >/lab/after" || exit 1
+	: >/lab/after
+	/bin/true
+	: >/lab/nothing" || exit 1
 in_dst ctcp-setup --rate "$RATE" --rtt "$RTT" eth1 >/dev/null || exit 1
 if [ -n "${FCWND:-}" ]; then
 	set_in src net.ipv4.tcp_circuit_fcwnd "$FCWND"
