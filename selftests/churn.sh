@@ -218,6 +218,12 @@ in_use()
 	! unused
 }
 
+# Not by ss -K: kernels before 6.11 leave an orphan alone.
+heal()
+{
+	in_rtr tc qdisc del dev r2 root
+}
+
 load_and_unload()
 {
 	local round rounds=0
@@ -229,8 +235,7 @@ load_and_unload()
 		start_sender 10000000
 		in_rtr tc qdisc replace dev r2 root netem loss 100%
 		kill -KILL $SENDER
-		keeps "round $round, an orphan with data queued" in_src ss -K
-		delay 1
+		keeps "round $round, an orphan with data queued" heal
 	done
 	for round in $(seq 20); do
 		rmmod tcp_circuit && modprobe tcp_circuit &&
