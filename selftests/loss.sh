@@ -35,7 +35,7 @@ host_set_up()
 		fail "ctcp-setup ${*:2} on $1" "$(<"$TMP/setup")"
 }
 
-# share OUTPUT: thousandths of the line's payload limit
+# share OUTPUT: thousandths of the line's payload limit in TIME_MS
 share()
 {
 	echo $(($(field bytes "$1") * 1000 /
@@ -52,11 +52,13 @@ goodput()
 	at_least "$1: thousandths of the line" "$2" "$(share "$out")"
 }
 
-# random PERCENT LEAST: of limit x (1 - loss), in thousandths.  At 5 % a segment that
-# is lost four times runs into the timer, which sends a window again: some times a
-# second or not at all, so that runs differ by a tenth.
+# random PERCENT LEAST SECONDS: of limit x (1 - loss), in thousandths.  The rule
+# allows one stall for a retransmission timeout in 1,000 round trips, which is
+# 50 s; so long a run that one does not decide it.
 random()
 {
+	local TIME_MS=${3}000
+
 	set_up --loss "$1%"
 	damage loss "$1%"
 	goodput "$1 % loss" $(($2 * (100 - $1) / 100))
@@ -161,8 +163,8 @@ network
 single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
 serve dst -C circuit
-random 1 980
-random 5 850
+random 1 980 5
+random 5 970 20
 smallest
 disorder
 outage
