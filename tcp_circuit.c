@@ -554,10 +554,12 @@ static void stream_report(struct sock *sk)
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
-	u32 delivered = tp->delivered - s->delivered;
+	s32 delivered = tp->delivered - s->delivered;
 	s32 lost = tp->total_retrans - tp->dsack_dups - s->lost;
 
 	s->reported = tcp_jiffies32;
+	/* tcp_disconnect() has set it to 0 before it asks for release(). */
+	delivered = max(delivered, 0);
 	s->delivered += delivered;
 	/* Less than nothing: set against what is lost next. */
 	lost = max(lost, 0);
