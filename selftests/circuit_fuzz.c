@@ -4,27 +4,35 @@
  *
  *	circuit_fuzz [-s SEED] [-n CALLS]
  *
- * Runs as root in a namespace with a loopback device, circuit loaded.  The same
- * seed gives the same calls.  A call is one of the table actions[]; a quarter of
- * them is done as nobody.  What must hold:
+ * Runs as root in a namespace of its own with the loopback up, circuit loaded,
+ * netem and ss at hand.  The same seed gives the same calls.  A call is one of
+ * the table actions[]; a quarter of them is done as nobody.  The calls come in
+ * phases: a storm, in which the loopback loses most of what a few steady streams
+ * send and the breaker trips; one with a steady window; and one in which nothing
+ * is steady.  What must hold:
  *
  *	every answer	tci_fcwnd in 1..TCP_CIRCUIT_WINDOW_LIMIT, the kernel's window
  *			in 1..TCP_CIRCUIT_FCWND_LIMIT, part <= held
  *	a failed call	changes nothing; errno is one the header names
  *	a good one	holds, and gave nobody more than the header allows
  *	sysctls		within their bounds, whatever was written
- *	steady window	(every second phase) held <= window + sockets
+ *	steady window	(also in a storm) held <= window + sockets
+ *	tripped		a stream that has looked holds no more than the breaker left
  *	end of a phase	all sockets closed: no circuit is left
  *
- * Prints NAME=value for the number of calls, of those that succeeded, and of
- * broken rules, each of which is described in a line "broken: ...".
+ * Prints NAME=value for the number of calls, of those that succeeded, of looks at
+ * a window that was cut, and of broken rules, each of which is described in a line
+ * "broken: ...".
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/tcp.h>
+#include <net/if.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +41,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,7 +50,12 @@
 
 #define SOCKETS		24
 #define NOBODY		65534
-#define PHASE		20000	/* calls */
+#define PHASE		6000	/* calls */
+#define STREAMS		4	/* of a storm, beside the pool */
+#define STORM_LOSS	60	/* % */
+#define MODEST_MOST	16	/* segments that a modest stream keeps when cut */
+#define COUNTED		1000000000	/* segments: no circuit here carries more */
+#define SLOW		1000000	/* bytes/s: what has a pace below may never end */
 #define ROOM		8192	/* bytes of a caller's buffer, before a guard page */
 #define BROKEN_MAX	20	/* rules broken before it gives up */
 #define SYSCTLS		"/proc/sys/net/ipv4/tcp_circuit_"
@@ -49,6 +63,7 @@
 #define CIRCUITS	"/proc/net/tcp_circuit"
 
 enum kind { FREE, PLAIN, LISTENER, CONNECTED };
+enum phase { STORM, STEADY, ANYTHING, PHASES };
 
 static struct {
 	int	fd;
@@ -64,16 +79,26 @@ static struct {
 } const sysctls[] = {
 	{ "fcwnd", 0, TCP_CIRCUIT_WINDOW_LIMIT },
 	{ "share", 0, 2 },
-	{ "fcwnd_max", 0, TCP_CIRCUIT_FCWND_LIMIT },
 	{ "rate", 0, TCP_CIRCUIT_RATE_LIMIT },
 	{ "breaker", 0, 1000 },
 	{ "breaker_ms", 500, 600000 },
+	{ "fcwnd_max", 0, TCP_CIRCUIT_FCWND_LIMIT },
 	{ "breaker_quiet", 0, 604800 },
+};
+
+/* The first of them that a phase of this kind leaves to chance */
+static const unsigned int unsteady[PHASES] = {
+	[STORM] = 5, [STEADY] = 2, [ANYTHING] = 0,
 };
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
-static uint64_t random_state, seed, call, calls, good, broken;
+static struct {
+	int	from, to;	/* fds; -1: none */
+} streams[STREAMS];
+
+static uint64_t random_state, seed, call, calls, good, broken, cut;
+static enum phase phase;
 static uint32_t steady;		/* the namespace's window in this phase, or 0 */
 static bool nobody;		/* for a hundred calls now and then */
 static int sysctl_fd[16];	/* one for each of sysctls[] */
@@ -163,6 +188,10 @@ static void check_info(const struct tcp_circuit_info *i)
 		rule("part %u of %u held", i->tci_part, i->tci_held);
 	if (i->tci_held > TCP_CIRCUIT_WINDOW_LIMIT + i->tci_sockets)
 		rule("held %u by %u", i->tci_held, i->tci_sockets);
+	if (i->tci_delivered > COUNTED || i->tci_lost > COUNTED)
+		rule("%llu delivered, %llu lost",
+		     (unsigned long long)i->tci_delivered,
+		     (unsigned long long)i->tci_lost);
 	if (i->tci_hungry > i->tci_sockets)
 		rule("%u hungry of %u", i->tci_hungry, i->tci_sockets);
 	if (steady && !i->tci_id && i->tci_held > steady + i->tci_sockets)
@@ -187,6 +216,25 @@ static void check_socket(int slot)
 	struct tcp_circuit_info info;
 
 	look(slot, &info);
+}
+
+/* Of one that was made to look at its window between the two */
+static void check_cut(const struct tcp_circuit_info *before,
+		      const struct tcp_circuit_info *after)
+{
+	uint32_t most = after->tci_fcwnd / 10;
+
+	if (!after->tci_sockets || before->tci_trips != after->tci_trips ||
+	    before->tci_breaker != TCP_CIRCUIT_BREAKER_TRIPPED ||
+	    after->tci_breaker != TCP_CIRCUIT_BREAKER_TRIPPED)
+		return;
+	most = most < 1 ? 1 : most > 10 ? 10 : most;
+	if (after->tci_state == TCP_CIRCUIT_STREAM_MODEST && most < MODEST_MOST)
+		most = MODEST_MOST;
+	cut++;
+	if (after->tci_snd_cwnd > most)
+		rule("tripped: %u segments, at most %u of %u", after->tci_snd_cwnd,
+		     most, after->tci_fcwnd);
 }
 
 static bool same_asked(const struct tcp_circuit_info *a,
@@ -310,11 +358,24 @@ static bool do_open(void)
 	return pool[slot].kind != FREE;
 }
 
+/*
+ * What waits for a pace of a byte a second is sent long after the end of the phase,
+ * and what is closed already is not in every kernel ended by ss -K.
+ */
+static bool may_linger(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) &&
+	       (!info.tcpi_notsent_bytes || info.tcpi_pacing_rate >= SLOW);
+}
+
 static bool do_close(void)
 {
 	int slot = any_socket();
 
-	if (below(2))
+	if (below(2) || !may_linger(pool[slot].fd))
 		drop(slot);
 	close(pool[slot].fd);
 	pool[slot].kind = FREE;
@@ -419,9 +480,12 @@ static bool do_algorithm(void)
 {
 	static const char *const names[] = { "circuit", "circuit", "reno",
 					     "cubic", "bbr", "circui", "" };
-	int slot = any_socket();
+	int slot = any_socket(), i = below(COUNT(names));
 
-	use(pool[slot].fd, names[below(COUNT(names))]);
+	/* When root names one that it has not got, the kernel runs modprobe. */
+	if (i >= 5 && !nobody && below(400))
+		i = 0;
+	use(pool[slot].fd, names[i]);
 	pool[slot].known = false;
 	return true;
 }
@@ -549,8 +613,11 @@ static bool do_set(void)
 	if (err && !same_asked(&before, &after))
 		rule("set 0x%x failed (%s) and changed something", name,
 		     strerror(err));
-	if (!err && p == no_page - len && is_ours(name))
+	if (!err && p == no_page - len && is_ours(name)) {
 		check_set(&after, name, v);
+		if (before.tci_id == after.tci_id)
+			check_cut(&before, &after);
+	}
 	return !err;
 }
 
@@ -594,7 +661,7 @@ static unsigned long long look_at_sysctl(int i, const char *text)
 
 static bool do_sysctl(void)
 {
-	int i = steady ? 2 + below(COUNT(sysctls) - 2) : below(COUNT(sysctls));
+	int i = unsteady[phase] + below(COUNT(sysctls) - unsteady[phase]);
 	unsigned long long now;
 	char text[64];
 	ssize_t done;
@@ -651,6 +718,7 @@ static int circuits(void)
 			   peer, &id, &window, &held, &sockets, &hungry, &rate,
 			   &delivered, &lost, &trips, state) != 11 ||
 		    held < 0 || sockets < 0 || hungry < 0 || hungry > sockets ||
+		    delivered > COUNTED || lost > COUNTED ||
 		    (!sockets && (held || strcmp(state, "tripped"))))
 			rule("a line of %s: %.100s", CIRCUITS, line + 1);
 	}
@@ -704,26 +772,170 @@ static void act(void)
 	}
 }
 
+/* --- the loopback -------------------------------------------------------------- */
+
+static void set_mtu(int mtu)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_mtu = mtu };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCSIFMTU, &lo))
+		bail("mtu of lo");
+	close(fd);
+}
+
+/* tc qdisc replace dev lo root netem limit 10000 loss @percent %, without a fork */
+static void set_loss(unsigned int percent)
+{
+	struct {
+		struct nlmsghdr		head;
+		struct tcmsg		tc;
+		struct nlattr		kind;
+		char			name[8];
+		struct nlattr		options;
+		struct tc_netem_qopt	netem;
+	} ask = {
+		.head = { sizeof(ask), RTM_NEWQDISC, NLM_F_REQUEST | NLM_F_ACK |
+			  NLM_F_CREATE | NLM_F_REPLACE },
+		.tc = { .tcm_ifindex = if_nametoindex("lo"),
+			.tcm_parent = TC_H_ROOT },
+		.kind = { sizeof(ask.kind) + sizeof(ask.name), TCA_KIND },
+		.name = "netem",
+		.options = { sizeof(ask.options) + sizeof(ask.netem), TCA_OPTIONS },
+		.netem = { .limit = 10000, .loss = UINT32_MAX / 100 * percent },
+	};
+	struct {
+		struct nlmsghdr	head;
+		struct nlmsgerr	err;
+		char		more[256];
+	} answer = { .err.error = -EIO };
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+
+	if (fd < 0 || send(fd, &ask, sizeof(ask), 0) != sizeof(ask) ||
+	    recv(fd, &answer, sizeof(answer), 0) < 0)
+		bail("netlink");
+	errno = -answer.err.error;
+	if (errno)
+		bail("netem on lo");
+	close(fd);
+}
+
+/* --- streams of a storm, which nobody else closes ----------------------------- */
+
+static int circuit_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0)
+		bail("socket");
+	use(fd, "circuit");
+	return fd;
+}
+
+static void close_streams(void)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	for (int i = 0; i < STREAMS; i++) {
+		setsockopt(streams[i].from, SOL_SOCKET, SO_LINGER, &now,
+			   sizeof(now));
+		close(streams[i].from);
+		close(streams[i].to);
+		streams[i].from = -1;
+		streams[i].to = -1;
+	}
+}
+
+static void open_streams(void)
+{
+	struct sockaddr_in a4 = { .sin_family = AF_INET };
+	int listener = circuit_socket();
+	socklen_t len = sizeof(a4);
+
+	a4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listener, (void *)&a4, len) || listen(listener, STREAMS) ||
+	    getsockname(listener, (void *)&a4, &len))
+		bail("a listener");
+	for (int i = 0; i < STREAMS; i++) {
+		streams[i].from = circuit_socket();
+		if (connect(streams[i].from, (void *)&a4, len))
+			bail("connect");
+		streams[i].to = accept(listener, NULL, NULL);
+		if (streams[i].to < 0)
+			bail("accept");
+	}
+	close(listener);
+}
+
+/* As much as goes out; then each looks at its window. */
+static void blow(void)
+{
+	static char data[1 << 20];
+	struct tcp_circuit_info before, after;
+	uint32_t none = 0;
+
+	for (int i = 0; i < STREAMS; i++) {
+		int fd = streams[i].from;
+
+		send(fd, data, sizeof(data) / 8, MSG_DONTWAIT | MSG_NOSIGNAL);
+		while (recv(streams[i].to, data, sizeof(data),
+			    MSG_DONTWAIT | MSG_TRUNC) > 0)
+			;
+		if (!get_info(fd, &before) ||
+		    setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND, &none,
+			       sizeof(none)) || !get_info(fd, &after))
+			bail("a stream");
+		check_info(&after);
+		check_cut(&before, &after);
+	}
+}
+
+/* --- phases -------------------------------------------------------------------- */
+
+static void begin_storm(void)
+{
+	write_number(SYSCTLS "rate", 0);
+	given = 0;
+	write_number(SYSCTLS "breaker", 1 + below(500));
+	write_number(SYSCTLS "breaker_quiet", below(2) ? 300 : 1);
+	set_mtu(1500);
+	open_streams();
+	set_loss(STORM_LOSS);
+}
+
 static void begin_phase(void)
 {
+	static const int mtus[] = { 65536, 9000, 1500 };
+
+	phase = call / PHASE % PHASES;
 	steady = 0;
-	if (!below(2))
+	set_mtu(mtus[below(COUNT(mtus))]);
+	set_loss(phase == STORM ? 0 : 3);
+	if (phase == ANYTHING)
 		return;
 	steady = 1 + below(2000);
 	write_number(SYSCTLS "fcwnd", steady);
 	write_number(SYSCTLS "share", 1 + below(2));
 	write_number(SYSCTLS "breaker", 1 + below(100));
 	write_number(SYSCTLS "breaker_ms", 500);
+	if (phase == STORM)
+		begin_storm();
 }
 
 /*
- * Closed by RST; but that may be lost, and what was closed otherwise may have
- * data to send at one byte a second: ss -K ends what is still there.
+ * All are closed, those of the pool by RST, on a loopback that loses nothing any
+ * more.  What was closed before and heard nothing of that still has timers of up
+ * to TCP_RTO_MAX (120 s) to wait for; where the kernel knows how, ss -K ends it.
  */
 static void end_phase(void)
 {
 	int left = 0;
 
+	write_number(SYSCTLS "rate", 0);
+	given = 0;
+	set_loss(0);
+	if (phase == STORM)
+		close_streams();
 	for (int slot = 0; slot < SOCKETS; slot++)
 		drop(slot);
 	for (int tries = 0; tries < 3000; tries++) {
@@ -731,9 +943,9 @@ static void end_phase(void)
 		left = circuits();
 		if (!left)
 			return;
-		if (tries % 50 == 1 && system("ss -K >/dev/null 2>&1"))
+		if (tries % 500 == 60 && system("ss -K >/dev/null 2>&1"))
 			bail("ss -K");
-		usleep(10000);
+		usleep(tries < 20 ? 10000 : 100000);
 	}
 	rule("%d circuits left, all sockets closed", left);
 }
@@ -745,25 +957,35 @@ static void become(bool wanted)
 	nobody = wanted;
 }
 
+/* Time passes; in a storm more, for the breaker to see what is lost. */
+static void pass_time(void)
+{
+	if (phase == STORM) {
+		blow();
+		usleep(40000 + below(40000));
+	} else {
+		usleep(2000 + below(40000));
+	}
+}
+
 static void run(void)
 {
 	for (call = 0; call < calls; call++) {
-		if (call % PHASE == 0) {
-			become(false);
-			end_phase();
+		if (call % PHASE == 0)
 			begin_phase();
-		}
 		if (call % 128 == 0) {
 			become(!below(4));
-			usleep(2000 + below(40000));
+			pass_time();
 		}
 		act();
 		if (call % 2048 == 0)
 			for (int slot = 0; slot < SOCKETS; slot++)
 				check_socket(slot);
+		if (call % PHASE == PHASE - 1 || call == calls - 1) {
+			become(false);
+			end_phase();
+		}
 	}
-	become(false);
-	end_phase();
 }
 
 static void open_sysctls(void)
@@ -795,7 +1017,7 @@ int main(int argc, char **argv)
 	int opt;
 
 	seed = 1;
-	calls = 100000;
+	calls = 1000000;
 	while ((opt = getopt(argc, argv, "s:n:")) != -1) {
 		switch (opt) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
@@ -810,8 +1032,9 @@ int main(int argc, char **argv)
 	make_room();
 	open_sysctls();
 	run();
-	printf("seed=%llu calls=%llu good=%llu broken=%llu\n",
+	printf("seed=%llu calls=%llu good=%llu cut=%llu broken=%llu\n",
 	       (unsigned long long)seed, (unsigned long long)calls,
-	       (unsigned long long)good, (unsigned long long)broken);
+	       (unsigned long long)good, (unsigned long long)cut,
+	       (unsigned long long)broken);
 	return broken > 0;
 }
