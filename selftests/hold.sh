@@ -96,6 +96,8 @@ marks()
 
 	set_in src net.ipv4.tcp_ecn 1
 	set_in dst net.ipv4.tcp_ecn 1
+	# a SYN is never marked but lost, and would be sent again without ECN
+	set_in src net.ipv4.tcp_ecn_fallback 0
 	delay 10 loss 5% ecn
 	out=$(send -n 8000000)
 	held "5 % ECN marks" "$out"
