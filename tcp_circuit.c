@@ -301,17 +301,6 @@ static u32 circuit_window(const struct sock *sk, u32 *source)
 	return max(min(window, tcp_sk(sk)->snd_cwnd_clamp), 1U);
 }
 
-/* The most that an unprivileged user may ask for on @sk, segments. */
-static u32 circuit_window_max(const struct sock *sk)
-{
-	const struct stream *s = inet_csk_ca(sk);
-	u32 source;
-
-	return max3(circuit_window_given(sk, s->route, &source),
-		    READ_ONCE(circuit_pernet(sk)->fcwnd_max),
-		    (u32)TCP_INIT_CWND);
-}
-
 /* What the breaker leaves of a window, segments. */
 static u32 circuit_cut(u32 window)
 {
@@ -1372,6 +1361,17 @@ static int circuit_lock(struct sock *sk)
 	if (s->mark != STREAM_MARK)
 		circuit_adopt(sk);
 	return 0;
+}
+
+/* The most that an unprivileged user may ask for on @sk, segments. */
+static u32 circuit_window_max(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u32 source;
+
+	return max3(circuit_window_given(sk, s->route, &source),
+		    READ_ONCE(circuit_pernet(sk)->fcwnd_max),
+		    (u32)TCP_INIT_CWND);
 }
 
 static bool circuit_may_exceed(const struct sock *sk)
