@@ -18,7 +18,7 @@ need_module
 CLIENTS=16
 PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
 STOP=$TMP/stop
-if [ "$LAB" = qemu ] || [ -e /sys/kernel/debug/kmemleak ]; then
+if slow_kernel; then
 	CHURN=${CHURN:-2000}
 fi
 CHURN=${CHURN:-10000}

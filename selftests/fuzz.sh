@@ -11,11 +11,6 @@
 need_commands circuit_fuzz ss
 need_module
 
-slow_kernel()
-{
-	[ "$LAB" = qemu ] || [ -e /sys/kernel/debug/kmemleak ]
-}
-
 # counted NAME: of the namespace's events
 counted()
 {

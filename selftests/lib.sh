@@ -41,6 +41,12 @@ DST4=10.77.2.1
 SRC6=fd77:1::1
 DST6=fd77:2::1
 
+# Emulated, or a virtual-time machine that watches itself
+slow_kernel()
+{
+	[ "$LAB" = qemu ] || [[ ${LAB_KERNEL:-} = @(debug|leaks) ]]
+}
+
 # --- TAP -------------------------------------------------------------------
 
 skip_all()

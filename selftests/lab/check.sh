@@ -16,6 +16,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 out=$top/build/check
 began=$(date +%s)
+limit=900	# s of real time for one test
+if [ -n "${LAB_KERNEL:-}" ]; then limit=3600; fi
 LAB_DIR_HERE=$here	# for runs.sh
 export LAB_DIR_HERE
 . "$here/runs.sh"
@@ -43,7 +45,7 @@ tap_of()
 	unit) CMOCKA_MESSAGE_OUTPUT=tap make -s -C "$top/tools" \
 		O="$top/build/tools" check ;;
 	figures) "$here/figures.sh" ;;
-	*) "$here/uml.sh" -m 4G -t 900 "$top/selftests/$1.sh" ;;
+	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" ;;
 	esac
 }
 
@@ -85,7 +87,7 @@ main()
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/"
-	export out here top began
+	export out here top began limit
 	export -f run_test tap_of one_plan
 	# figures uses all processors by itself
 	tr -s ' \n' '\0\0' <<<"$tests" |

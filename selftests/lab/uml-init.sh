@@ -41,7 +41,7 @@ install_module()
 	depmod
 }
 
-# What nobody points to any more, in a kernel that looks for it (LAB_KERNEL=debug).
+# What nobody points to any more, in a kernel that looks for it (LAB_KERNEL=leaks).
 # An object counts once it is five seconds old, and twice found white: pointers
 # on the move are no leak.
 LEAKS=/sys/kernel/debug/kmemleak

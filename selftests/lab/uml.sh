@@ -13,7 +13,8 @@
 #	-o FOLDER	the host's folder that is /lab inside, default a new one
 #
 # LAB_KERNEL=debug in the environment: a kernel that watches itself, slower
-# (uml-debug.config); LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER.
+# (uml-debug.config); LAB_KERNEL=leaks: one that looks for memory that leaked;
+# LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER.
 #
 # Exit: the script's own; 124 when time ran out; 125 when the machine died or
 # its kernel complained or found a leak, whatever the script said.
@@ -63,7 +64,8 @@ memory_dir()
 TMPDIR=$(memory_dir) timeout -k 5 "$limit" "$kernel/linux" mem="$mem" \
 	rootfstype=hostfs rootflags=/ ro init="$here/uml-init.sh" \
 	time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
-	LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top" "$@" \
+	LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top" \
+	LAB_KERNEL="${LAB_KERNEL:-}" "$@" \
 	</dev/null 2>&1 | sed -u 's/\r$//; /^reboot: System halted/d'
 rc=${PIPESTATUS[0]}
 
