@@ -36,6 +36,7 @@
 struct options {
 	const char	*algorithm;	/* TCP_CONGESTION, NULL = leave */
 	const char	*later;		/* TCP_CONGESTION in mid-transfer */
+	const char	*accepted;	/* TCP_CONGESTION of what a server accepted */
 	long		early_window;	/* FCWND before connect() or listen() */
 	long		late_window;	/* FCWND after connect() */
 	long long	bytes;		/* to send, or to send back from a server */
@@ -252,6 +253,7 @@ static int run_serve(int port, const struct options *o)
 
 		if (fd < 0)
 			die("accept");
+		set_algorithm(fd, o->accepted);
 		if (fork() == 0) {
 			close(listener);
 			if (o->bytes)
@@ -266,7 +268,7 @@ static int run_serve(int port, const struct options *o)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_sock serve [-C ALG] [-w FCWND] [-n BYTES] [-B RCVBUF] PORT\n"
+		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-n BYTES] [-B RCVBUF] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
 		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-r] ADDRESS PORT\n");
 	return 2;
@@ -283,9 +285,10 @@ int main(int argc, char **argv)
 		return usage();
 	command = *++argv;
 	argc--;
-	while ((opt = getopt(argc, argv, "C:L:w:W:n:i:k:R:M:B:r")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:R:M:B:r")) != -1) {
 		switch (opt) {
 		case 'C': o.algorithm = optarg; break;
+		case 'A': o.accepted = optarg; break;
 		case 'L': o.later = optarg; break;
 		case 'w': o.early_window = atol(optarg); break;
 		case 'W': o.late_window = atol(optarg); break;

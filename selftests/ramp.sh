@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# From connect() to full rate in at most two round trips, both directions.  Seen
-# in the packets on rtr: in the round trip that begins two after the SYN left
-# (client to server: SYN, the 64 KB that a SYN-ACK can promise, everything), the
-# sender moves a full window.  A small receiver is never overrun.
+# From connect() to full rate in at most two round trips, both directions, whether
+# the server listens with circuit or takes it after accept().  Seen in the packets
+# on rtr: in the round trip that begins two after the SYN left (client to server:
+# SYN, the 64 KB that a SYN-ACK can promise, everything), the sender moves a full
+# window.  A small receiver is never overrun.
 
 . "$(dirname "$0")/lib.sh"
 need_commands tcpdump ethtool circuit_sock
@@ -45,18 +46,22 @@ in_round()
 		END { print count[n] + 0 }'
 }
 
-# Handshake, then 64 KB, then a window in each round trip.
+# client_to_server NAME SERVER_OPTION...: handshake, then 64 KB, then a window in
+# each round trip
 client_to_server()
 {
+	local name=$1
+
+	shift
 	PORT=$((PORT + 1))
-	serve dst -C circuit
+	serve dst "$@"
 	captured in_src timeout 20 circuit_sock send -C circuit \
 		-n $((5 * FCWND * MSS)) $DST4 $PORT
-	equal "client to server: data in the first round trip" 0 \
+	equal "$name: data in the first round trip" 0 \
 		"$(in_round 1 $SRC4)"
-	at_least "client to server: segments in the second" 44 \
+	at_least "$name: segments in the second" 44 \
 		"$(in_round 2 $SRC4)"
-	at_least "client to server: segments in the third, from two on" $FCWND \
+	at_least "$name: segments in the third, from two on" $FCWND \
 		"$(in_round 3 $SRC4)"
 }
 
@@ -108,7 +113,8 @@ single_packets
 for host in src dst; do
 	set_in $host net.ipv4.tcp_circuit_fcwnd $FCWND
 done
-client_to_server
+client_to_server "client to server" -C circuit
+client_to_server "server that takes circuit after accept()" -A circuit
 server_to_client
 small_receiver
 finish
