@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: qemu root
+#
+# The tracepoints tcp_circuit:*, read from a trace: a stream that sends a little and
+# then a lot is modest, hungry and idle, under its own ports and with what it holds;
+# a breaker that trips and is reset says for whom, and what was lost.  The trace
+# is an instance of its own (tracefs): nobody else's is touched.
+
+. "$(dirname "$0")/lib.sh"
+need_commands circuit_streams
+need_module
+
+RTT_MS=1000	# the little is unacknowledged yet when the lot follows
+SMALL=16	# segments that a modest stream holds at most
+TRACEFS=/sys/kernel/tracing
+TRACE=$TRACEFS/instances/ctcp-$$
+
+trace_begin()
+{
+	[ -d $TRACEFS ] || skip_all "this kernel has no tracefs"
+	if [ ! -d $TRACEFS/instances ]; then
+		mount -t tracefs tracefs $TRACEFS ||
+			skip_all "tracefs cannot be mounted"
+		defer "umount $TRACEFS"
+	fi
+	mkdir "$TRACE" || skip_all "no trace of one's own"
+	defer "rmdir $TRACE"
+	succeeds "the events can be enabled" \
+		sh -c "echo 1 >$TRACE/events/tcp_circuit/enable"
+	defer "echo 0 >$TRACE/events/tcp_circuit/enable"
+}
+
+# events NAME: what the trace has of it, from the first field on
+events()
+{
+	sed -n "s/.*: tcp_circuit_$1: //p" "$TRACE/trace"
+}
+
+all_acknowledged()
+{
+	events stream | tail -n 1 | grep -q state=idle
+}
+
+# The local port of the only connection to $PORT
+sport()
+{
+	in_src ss -Htn "dport = :$PORT" | awk '{ sub(/.*:/, "", $4); print $4 }'
+}
+
+# Its socket stays open until the port is known.
+little_then_a_lot()
+{
+	local seen port
+
+	background src bash -c "exec 3<>/dev/tcp/$DST4/$PORT
+		head -c 1000 /dev/zero >&3
+		head -c 1000000 /dev/zero >&3
+		exec sleep 600"
+	SENDER=$!
+	defer "kill $SENDER"
+	until_true 60 all_acknowledged
+	seen=$(events stream | grep "dport=$PORT ")
+	port=$(sport)
+	matches "a little: modest" "^sport=$port dport=$PORT state=modest part=0$" \
+		"$seen"
+	matches "a lot: hungry, and what it held" \
+		"^sport=$port dport=$PORT state=hungry part=[1-9][0-9]*$" "$seen"
+	within "held before it was hungry, segments" $(((1 + SMALL) / 2)) \
+		"$(sed -n 's/.*state=hungry part=//p' <<<"$seen" | head -n 1)" \
+		$((SMALL / 2))
+	equal "all acknowledged: idle" "sport=$port dport=$PORT state=idle part=0" \
+		"$(tail -n 1 <<<"$seen")"
+	equal "one after the other" "modest hungry idle" \
+		"$(sed 's/.*state=//; s/ .*//' <<<"$seen" | xargs)"
+}
+
+tripped()
+{
+	events breaker | grep -q tripped
+}
+
+both_connected()
+{
+	[ "$(in_src ss -Htn state established "dport = :$PORT" | wc -l)" = 2 ]
+}
+
+# What the kernel's log says of the same, in thousandths
+logged_loss()
+{
+	dmesg | sed -n "s/.*circuit to $DST4: .* ms, \([0-9]*\)\.\([0-9]\) %.*/\1\2/p" |
+		tail -n 1 | sed 's/^0*//'
+}
+
+breaker()
+{
+	local loss sender
+
+	set_in src net.ipv4.tcp_circuit_breaker 50
+	set_in src net.ipv4.tcp_circuit_breaker_ms 500
+	delay 5
+	background src circuit_streams -n 2 -t 600000 $DST4 $PORT >/dev/null
+	sender=$!
+	until_true 20 both_connected
+	delay 5 loss 60%
+	until_true 120 tripped
+	loss=$(logged_loss)
+	at_least "60 % loss trips it: loss in the log, thousandths" 51 "$loss"
+	in_src sh -c "echo reset >/proc/net/tcp_circuit"
+	kill $sender
+	wait $sender 2>/dev/null
+	delay 0
+	equal "the first breaker event" "peer=::ffff:$DST4 id=0 tripped loss=$loss/1000" \
+		"$(events breaker | sed -n 1p)"
+	equal "the second" "peer=::ffff:$DST4 id=0 closed loss=$loss/1000" \
+		"$(events breaker | sed -n 2p)"
+}
+
+no_circuits()
+{
+	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
+}
+
+trace_begin
+network $((RTT_MS / 2))
+set_in src net.ipv4.tcp_circuit_fcwnd 100
+ip -n "$SRC" route change 10.77.2.0/24 via 10.77.1.254 congctl circuit
+serve dst
+little_then_a_lot
+kill $SENDER
+until_true 60 no_circuits
+breaker
+until_true 120 no_circuits
+equal "no circuit is left" 1 "$(in_src grep -c . /proc/net/tcp_circuit)"
+finish
