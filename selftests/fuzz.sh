@@ -25,9 +25,7 @@ SEED=${FUZZ_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
 before=$(<$PARAMETER)
 defer "echo $before >$PARAMETER"
-ip netns add "$SRC"
-defer "ip netns del $SRC"
-ip -n "$SRC" link set lo up
+lone_host
 
 out=$(in_src circuit_fuzz -s "$SEED" -n "$CALLS" 2>&1)
 status=$?

@@ -274,6 +274,26 @@ routes()
 	ip -n "$DST" -6 route add fd77:1::/64 via fd77:2::fe
 }
 
+# src by itself, with its loopback
+lone_host()
+{
+	ip netns add "$SRC"
+	defer "ip netns del $SRC"
+	ip -n "$SRC" link set lo up
+}
+
+# circuit for all that src opens; allowed there once the machine's own namespace
+# lists it
+default_circuit()
+{
+	local name=net.ipv4.tcp_allowed_congestion_control before
+
+	before=$(sysctl -n $name)
+	sysctl -qw $name="$before circuit"
+	defer "sysctl -qw $name='$before'"
+	set_in src net.ipv4.tcp_congestion_control circuit
+}
+
 # network [ONE_WAY_MS]: make it, with this delay each way (default none)
 network()
 {

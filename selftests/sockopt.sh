@@ -9,17 +9,10 @@
 need_commands sockopt_abi
 need_module
 
-ip netns add "$SRC"
-defer "ip netns del $SRC"
-ip -n "$SRC" link set lo up
+lone_host
 set_in src net.ipv4.tcp_circuit_fcwnd 60
 set_in src net.ipv4.tcp_circuit_fcwnd_max 0
 set_in src net.ipv4.tcp_circuit_rate 1000000
-
-# A default of circuit is allowed in a namespace once the machine's own lists it.
-before=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
-sysctl -qw net.ipv4.tcp_allowed_congestion_control="$before circuit"
-defer "sysctl -qw net.ipv4.tcp_allowed_congestion_control='$before'"
-set_in src net.ipv4.tcp_congestion_control circuit
+default_circuit
 
 in_src sockopt_abi

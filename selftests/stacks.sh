@@ -11,16 +11,11 @@
 need_commands circuit_stacks
 need_module
 
-ip netns add "$SRC"
-defer "ip netns del $SRC"
-ip -n "$SRC" link set lo up
+lone_host
 set_in src net.ipv4.tcp_circuit_fcwnd 60
 set_in src net.ipv4.tcp_fastopen 519
 set_in src net.ipv4.tcp_no_metrics_save 1
-before=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
-sysctl -qw net.ipv4.tcp_allowed_congestion_control="$before circuit"
-defer "sysctl -qw net.ipv4.tcp_allowed_congestion_control='$before'"
-set_in src net.ipv4.tcp_congestion_control circuit
+default_circuit
 
 out=$(in_src circuit_stacks)
 status=$?

@@ -86,28 +86,26 @@ newcomers()
 	done
 }
 
-# Seven of eight stop: the one that is left has the whole window again.
-leavers()
+# rest_fills NAME STREAMS SHARE OPTION...: whatever some of them do, the others fill
+# the line but for one part in SHARE
+rest_fills()
 {
-	local out
+	local name=$1 streams=$2 share=$3 out
 
-	out=$(run -n 8 -f 1 -l 100 -s 1000 -w 1200 -t $SECONDS_MS)
-	shared "seven of eight stop" 8 "$out"
+	shift 3
+	out=$(run -n "$streams" -t $SECONDS_MS "$@")
+	shared "$name" "$streams" "$out"
 	[ "$LAB" = uml ] || return
-	within "seven of eight stop: bytes of the one" "$(line)" \
-		"$(field bytes "$out")" $(($(line) / 33))
+	within "$name: bytes of the rest" "$(line)" "$(field bytes "$out")" \
+		$(($(line) / share))
 }
 
-# A control channel takes what it needs, not half of the window.
-quiet_one()
+# The one that is left has the whole window again; a control channel takes what it
+# needs, not half of the window.
+others()
 {
-	local out
-
-	out=$(run -n 2 -q -w 1000 -t $SECONDS_MS)
-	shared "one that whispers beside" 2 "$out"
-	[ "$LAB" = uml ] || return
-	within "one that whispers beside: bytes" "$(line)" \
-		"$(field bytes "$out")" $(($(line) / 100))
+	rest_fills "seven of eight stop" 8 33 -f 1 -l 100 -s 1000 -w 1200
+	rest_fills "one that whispers beside" 2 100 -q -w 1000
 }
 
 # part_of OPTION...: what two sockets hold that send without end
@@ -168,8 +166,7 @@ FCWND=$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)
 serve dst
 together
 newcomers
-leavers
-quiet_one
+others
 own_windows
 off
 nothing_left
