@@ -8,7 +8,8 @@
 # booted (RELEASE), and against any others that are installed: those are compiled
 # only.  Then the tools, and what the tests need.
 #
-# With "clang", the module alone, by the suite's clang against all headers.
+# With "clang", the module alone, by the suite's clang against all headers; its
+# static analyser looks at it as it is compiled for RELEASE (analyse.sh).
 #
 # A warning is a failure.  TAP on stdout, what the compilers said in
 # /src/lab/build.log.
@@ -87,7 +88,22 @@ compile_by_clang()
 	for other in $(headers); do
 		# shellcheck disable=SC2086 # a list of words
 		compile_for "$other" clang $answers
+		[ "$other" != "$release" ] || analyse "$other"
 	done
+}
+
+analyse()		# RELEASE: what compile_for has just compiled
+{
+	local found planted="variable 'planted'"
+
+	found=$(/src/selftests/lab/analyse.sh /usr/src/linux-headers-"$1" /tmp/src)
+	echo "$found" >> $log
+	grep -q "$planted" <<< "$found"
+	point $? "clang's analyser finds a null dereference planted in the module"
+	found=$(grep -v "$planted" <<< "$found")
+	[ -z "$found" ] || sed 's/^/# /' <<< "$found"
+	[ -z "$found" ]
+	point $? "clang's analyser finds nothing else in it"
 }
 
 build_tools()
