@@ -12,22 +12,15 @@
  * does not answer).  It prints how many there were of each.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/tcp_circuit.h>
+#include "sock.h"
 
 #define CLIENTS_MAX	256	/* that the server has open at once */
 #define BYTES_MAX	40000
@@ -42,12 +35,6 @@ static uint32_t below(uint32_t n)
 	random_state ^= random_state << 25;
 	random_state ^= random_state >> 27;
 	return ((random_state * 0x2545f4914f6cdd1dULL) >> 32) % n;
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "circuit_churn: %s: %s\n", what, strerror(errno));
-	exit(1);
 }
 
 /* --- the server -------------------------------------------------------------- */

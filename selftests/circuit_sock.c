@@ -11,25 +11,18 @@
  * seen, so that a window that moved for one round trip does not stay unseen.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <linux/tcp_circuit.h>
+#include "sock.h"
 
 #define CHUNK	(256 * 1024)
 
@@ -53,19 +46,6 @@ struct seen {
 	uint32_t	state_max;	/* highest tcpi_ca_state: 3 recovery, 4 loss */
 	uint32_t	silence_ms;	/* longest time since data were sent */
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "circuit_sock: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void set_algorithm(int fd, const char *name)
-{
-	if (name && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
-			       strlen(name)))
-		die("TCP_CONGESTION");
-}
 
 static void set_window(int fd, long window)
 {
@@ -91,11 +71,8 @@ static void set_rates(int fd, const struct options *o)
 
 static void look(int fd, struct seen *seen)
 {
-	struct tcp_info info;
-	socklen_t len = sizeof(info);
+	struct tcp_info info = tcp_info_of(fd);
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		die("TCP_INFO");
 	if (info.tcpi_snd_cwnd < seen->cwnd_min)
 		seen->cwnd_min = info.tcpi_snd_cwnd;
 	if (info.tcpi_snd_cwnd > seen->cwnd_max)
@@ -109,11 +86,9 @@ static void look(int fd, struct seen *seen)
 static void report(int fd, const struct seen *seen)
 {
 	struct tcp_circuit_info ci = { 0 };
-	struct tcp_info ti = { 0 };
-	socklen_t ci_len = sizeof(ci), ti_len = sizeof(ti);
+	struct tcp_info ti = tcp_info_of(fd);
+	socklen_t ci_len = sizeof(ci);
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &ti_len))
-		die("TCP_INFO");
 	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci, &ci_len))
 		ci_len = 0;
 	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u silence_ms=%u",
@@ -199,7 +174,8 @@ static int connect_to(const char *address, int port, const struct options *o)
 	fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
 	if (fd < 0)
 		die("socket");
-	set_algorithm(fd, o->algorithm);
+	if (o->algorithm)
+		set_algorithm(fd, o->algorithm);
 	set_window(fd, o->early_window);
 	set_rates(fd, o);
 	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
@@ -241,7 +217,8 @@ static int run_serve(int port, const struct options *o)
 
 	signal(SIGCHLD, SIG_IGN);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	set_algorithm(listener, o->algorithm);
+	if (o->algorithm)
+		set_algorithm(listener, o->algorithm);
 	set_window(listener, o->early_window);
 	if (o->rcvbuf && setsockopt(listener, SOL_SOCKET, SO_RCVBUF,
 				    &o->rcvbuf, sizeof(o->rcvbuf)))
@@ -253,7 +230,8 @@ static int run_serve(int port, const struct options *o)
 
 		if (fd < 0)
 			die("accept");
-		set_algorithm(fd, o->accepted);
+		if (o->accepted)
+			set_algorithm(fd, o->accepted);
 		if (fork() == 0) {
 			close(listener);
 			if (o->bytes)

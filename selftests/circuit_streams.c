@@ -21,24 +21,17 @@
  *	retrans		segments sent again, all streams
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/tcp_circuit.h>
+#include "sock.h"
 
 #define STREAMS_MAX	1024
 #define CHUNK		(64 * 1024)
@@ -69,28 +62,12 @@ struct seen {
 
 static struct stream streams[STREAMS_MAX];
 
-static void die(const char *what)
-{
-	fprintf(stderr, "circuit_streams: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static long now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-static struct tcp_info tcp_info(int fd)
-{
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		die("TCP_INFO");
-	return info;
 }
 
 static uint32_t held(int fd)
@@ -111,8 +88,7 @@ static int connect_stream(const char *address, int port, uint32_t id)
 
 	if (fd < 0 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
 		die(address);
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "circuit", 7))
-		die("TCP_CONGESTION");
+	set_algorithm(fd, "circuit");
 	if (id && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_ID, &id,
 			     sizeof(id)))
 		die("TCP_CIRCUIT_ID");
@@ -158,7 +134,7 @@ static void sample(int n, struct seen *seen, long since_start)
 	int i;
 
 	for (i = 0; i < n; i++) {
-		struct tcp_info info = tcp_info(streams[i].fd);
+		struct tcp_info info = tcp_info_of(streams[i].fd);
 
 		if (!info.tcpi_unacked)
 			continue;
@@ -199,7 +175,7 @@ static void report(int n, const struct seen *seen)
 		sum += streams[i].bytes;
 		squares += (double)streams[i].bytes * streams[i].bytes;
 		bytes += streams[i].bytes;
-		retrans += tcp_info(streams[i].fd).tcpi_total_retrans;
+		retrans += tcp_info_of(streams[i].fd).tcpi_total_retrans;
 	}
 	printf("bytes=%llu jain=%d sum_max=%u sum_streams=%u held_max=%u settle_ms=%ld retrans=%llu\n",
 	       (unsigned long long)bytes,
@@ -213,7 +189,7 @@ static void measure(int n, bool begin)
 	int i;
 
 	for (i = 0; i < n; i++) {
-		uint64_t acked = tcp_info(streams[i].fd).tcpi_bytes_acked;
+		uint64_t acked = tcp_info_of(streams[i].fd).tcpi_bytes_acked;
 
 		if (begin)
 			streams[i].before = acked;
