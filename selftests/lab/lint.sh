@@ -65,16 +65,33 @@ tools_style()
 		"$(c_files | grep '^tools/\|^selftests/')"
 }
 
-# A copy of its own: the module is built in build/uml at the same time.
-module_sparse()
+# complaints COPY WORD...: of a build of the module with these words for make, in a
+# copy of its own; build/uml is used at the same time
+complaints()
 {
-	local copy=$TMP/sparse
+	local copy=$1
 
-	mkdir "$copy"
+	shift
+	mkdir -p "$copy"
 	cp -r tcp_circuit.c Kbuild include "$copy/"
-	make -s -C "$KERNEL/tree" ARCH=um M="$copy" C=2 W=1 modules 2>&1 |
+	make -s -C "$KERNEL/tree" ARCH=um M="$copy" "$@" modules 2>&1 |
 		grep -iE 'warning|error'
 	return 0
+}
+
+module_sparse()
+{
+	complaints "$TMP/sparse" C=2 W=1
+}
+
+# As the compiler sees it; a kernel without it is booted by make check-kernels.
+module_without_netfilter()
+{
+	local copy=$TMP/without
+
+	mkdir "$copy"
+	echo "#undef CONFIG_NETFILTER" >"$copy/without.h"
+	complaints "$copy" KCFLAGS="-include $copy/without.h"
 }
 
 tools_cppcheck()
@@ -116,6 +133,7 @@ ours Kbuild >/dev/null || skip_all "not a git checkout: which files are ours?"
 quiet "module: checkpatch --strict" module_style
 quiet "tools: checkpatch --strict" tools_style
 quiet "module: sparse, W=1" module_sparse
+quiet "module: compiles without CONFIG_NETFILTER" module_without_netfilter
 quiet "tools: cppcheck" tools_cppcheck
 quiet "scripts: shellcheck" scripts
 quiet "a licence in every file" licences
