@@ -640,9 +640,10 @@ static u32 circuit_share(u32 window, int modest, int hungry)
 }
 
 /*
- * False: it needs more than a modest stream may hold.  One that proved to be
- * modest by what it had in flight has to fill its part first, however much
- * waits behind a pace of its own or a small receive window.
+ * False: it needs more than a modest stream may hold, which after a breaker's cut
+ * is no more than anybody's share.  One that proved to be modest by what it had in
+ * flight has to fill its part first, however much waits behind a pace of its own
+ * or a small receive window.
  */
 static bool stream_stays_modest(struct sock *sk, u32 window)
 {
@@ -650,9 +651,9 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
 	u32 bytes = min(tp->write_seq - tp->snd_una, max(tp->snd_wnd, 1U));
-	u32 need, most;
+	u32 need, most, small = s->cut ? 1 : STREAM_SMALL;
 
-	if (s->part > STREAM_SMALL &&
+	if (s->part > small &&
 	    s->part > circuit_share(window, atomic_read(&c->modest) - s->part,
 				    atomic_read(&c->hungry) + 1))
 		return false;

@@ -53,7 +53,6 @@
 #define PHASE		6000	/* calls */
 #define STREAMS		4	/* of a storm, beside the pool */
 #define STORM_LOSS	60	/* % */
-#define MODEST_MOST	16	/* segments that a modest stream keeps when cut */
 #define COUNTED		1000000000	/* segments: no circuit here carries more */
 #define SLOW		1000000	/* bytes/s: what has a pace below may never end */
 #define ROOM		8192	/* bytes of a caller's buffer, before a guard page */
@@ -229,8 +228,6 @@ static void check_cut(const struct tcp_circuit_info *before,
 	    after->tci_breaker != TCP_CIRCUIT_BREAKER_TRIPPED)
 		return;
 	most = most < 1 ? 1 : most > 10 ? 10 : most;
-	if (after->tci_state == TCP_CIRCUIT_STREAM_MODEST && most < MODEST_MOST)
-		most = MODEST_MOST;
 	cut++;
 	if (after->tci_snd_cwnd > most)
 		rule("tripped: %u segments, at most %u of %u", after->tci_snd_cwnd,
