@@ -27,7 +27,7 @@ release()
 	kill $HELD
 	wait $HELD 2>/dev/null
 	rm -f "$TMP/out"
-	in_src ss -K "dport = :$PORT" >/dev/null
+	end_sockets src
 }
 
 # buffer r|t: of the connection to $PORT, bytes, as ss -m has it

@@ -2,7 +2,7 @@
 /*
  * circuit_fuzz: random calls on a pool of sockets, and what must hold after each
  *
- *	circuit_fuzz [-s SEED] [-n CALLS]
+ *	circuit_fuzz [-s SEED] [-n CALLS] [-k]
  *
  * Runs as root in a namespace of its own with the loopback up, circuit loaded,
  * netem and ss at hand.  The same seed gives the same calls.  A call is one of
@@ -99,6 +99,7 @@ static struct {
 static uint64_t random_state, seed, call, calls, good, broken, cut;
 static enum phase phase;
 static uint32_t steady;		/* the namespace's window in this phase, or 0 */
+static bool orphans_die;	/* by ss -K, in this kernel */
 static bool nobody;		/* for a hundred calls now and then */
 static int sysctl_fd[16];	/* one for each of sysctls[] */
 static uint64_t given;		/* the namespace's rate, bytes/s */
@@ -922,7 +923,7 @@ static void begin_phase(void)
 /*
  * All are closed, those of the pool by RST, on a loopback that loses nothing any
  * more.  What was closed before and heard nothing of that still has timers of up
- * to TCP_RTO_MAX (120 s) to wait for; where the kernel knows how, ss -K ends it.
+ * to TCP_RTO_MAX (120 s) to wait for; where the kernel knows how (-k), ss -K ends it.
  */
 static void end_phase(void)
 {
@@ -940,7 +941,8 @@ static void end_phase(void)
 		left = circuits();
 		if (!left)
 			return;
-		if (tries % 500 == 60 && system("ss -K >/dev/null 2>&1"))
+		if (orphans_die && tries % 500 == 60 &&
+		    system("ss -K >/dev/null 2>&1"))
 			bail("ss -K");
 		usleep(tries < 20 ? 10000 : 100000);
 	}
@@ -1015,10 +1017,11 @@ int main(int argc, char **argv)
 
 	seed = 1;
 	calls = 1000000;
-	while ((opt = getopt(argc, argv, "s:n:")) != -1) {
+	while ((opt = getopt(argc, argv, "s:n:k")) != -1) {
 		switch (opt) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
 		case 'n': calls = strtoull(optarg, NULL, 0); break;
+		case 'k': orphans_die = true; break;
 		default: return 2;
 		}
 	}

@@ -27,7 +27,9 @@ before=$(<$PARAMETER)
 defer "echo $before >$PARAMETER"
 lone_host
 
-out=$(in_src circuit_fuzz -s "$SEED" -n "$CALLS" 2>&1)
+KILL=()
+if orphans_die; then KILL=(-k); fi
+out=$(in_src circuit_fuzz -s "$SEED" -n "$CALLS" "${KILL[@]}" 2>&1)
 status=$?
 grep '^broken' <<<"$out" | sed 's/^/# /'
 equal "exit status of seed $SEED" 0 $status

@@ -167,6 +167,30 @@ undo_all()
 trap undo_all EXIT
 trap 'exit 1' INT TERM
 
+# Does ss -K end a socket whose process has gone?  Before 6.11 and its backports
+# (6.1 has it, 5.10 has not) tcp_abort() takes such an orphan's data and timer,
+# leaves it for good, and the core warns of its counters.
+orphans_die()
+{
+	[ "$(printf '%s\n' 6.1 "$(uname -r)" | sort -V | head -n 1)" = 6.1 ]
+}
+
+no_sockets()
+{
+	[ -z "$("in_$1" ss -Htn state connected exclude time-wait \
+		"dport = :$PORT")" ]
+}
+
+# end_sockets NS: what is left of connections to $PORT, orphans, too
+end_sockets()
+{
+	if orphans_die; then
+		"in_$1" ss -K "dport = :$PORT" >/dev/null
+	else
+		until_true 60 no_sockets "$1"
+	fi
+}
+
 # until_true SECONDS COMMAND...: poll, never merely sleep
 until_true()
 {

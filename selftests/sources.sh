@@ -99,7 +99,7 @@ live_end()
 {
 	kill $LIVE
 	wait $LIVE 2>/dev/null
-	in_src ss -K "dport = :$PORT" >/dev/null
+	end_sockets src
 	serve_end
 	PORT=$((PORT + 1))
 	serve dst

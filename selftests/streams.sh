@@ -119,7 +119,7 @@ part_of()
 	run -n 1 -w 500 -t 500 "${ID[@]}" >"$TMP/part"
 	kill $out
 	field sum_max "$(<"$TMP/part")"
-	in_src ss -K "dport = :$PORT" >/dev/null
+	end_sockets src
 }
 
 # A window of one's own is outside; an id makes a circuit of its own.
@@ -145,7 +145,7 @@ off()
 
 nothing_left()
 {
-	in_src ss -K "dport = :$PORT" >/dev/null
+	end_sockets src
 	until_true 20 no_circuits
 	equal "circuits left when all is over" 0 \
 		"$(in_src sed 1d /proc/net/tcp_circuit | wc -l)"

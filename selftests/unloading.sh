@@ -78,8 +78,7 @@ orphan()
 	kill $!
 	wait $! 2>/dev/null
 	busy "an orphan with data to send"
-	# Not by ss -K: tcp_abort() of 5.10 empties an orphan's queue, stops its
-	# timer and leaves it, for good.
+	# Not by ss -K, see orphans_die().
 	delay 5
 	alone "after the orphan's data arrived"
 	serve_end
