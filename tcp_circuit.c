@@ -367,17 +367,22 @@ static struct circuit *circuit_get(struct net *net,
 	return c;
 }
 
-static void circuit_put(struct circuit *c)
+static void circuit_put_refs(struct circuit *c, unsigned int n)
 {
 	bool last;
 
 	spin_lock_bh(&circuits_lock);
-	last = refcount_dec_and_test(&c->refs);
+	last = refcount_sub_and_test(n, &c->refs);
 	if (last)
 		hash_del(&c->node);
 	spin_unlock_bh(&circuits_lock);
 	if (last)
 		kfree(c);
+}
+
+static void circuit_put(struct circuit *c)
+{
+	circuit_put_refs(c, 1);
 }
 
 /* A setting was written: all streams look at all of theirs with the next ACK. */
@@ -450,31 +455,28 @@ static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
 		window, circuit_cut(window));
 }
 
-/* The caller's own reference keeps @c until the end. */
+/* Drops the caller's reference, too. */
 static void circuit_close_breaker(struct circuit *c, const char *why)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
+	unsigned int refs = 1;
 	char peer[PEER_TEXT];
-	bool tripped, queued = false;
 
 	spin_lock_bh(&circuits_lock);
-	tripped = c->tripped;
+	if (c->tripped)
+		refs += 1 + cancel_delayed_work(&c->rearm);
 	WRITE_ONCE(c->tripped, TCP_CIRCUIT_BREAKER_CLOSED);
 	atomic_inc(&c->version);
-	if (tripped)
-		queued = cancel_delayed_work(&c->rearm);
 	spin_unlock_bh(&circuits_lock);
-	if (!tripped)
-		return;
 
-	WRITE_ONCE(c->lossy, 0);
-	atomic_long_inc(&cn->resets);
-	trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
-	pr_info("circuit to %s: breaker closed %s\n", circuit_peer(c, peer),
-		why);
-	circuit_put(c);
-	if (queued)
-		circuit_put(c);
+	if (refs > 1) {
+		WRITE_ONCE(c->lossy, 0);
+		atomic_long_inc(&cn->resets);
+		trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
+		pr_info("circuit to %s: breaker closed %s\n",
+			circuit_peer(c, peer), why);
+	}
+	circuit_put_refs(c, refs);
 }
 
 /* True: it has more time to wait, and keeps the work's reference for that. */
@@ -500,7 +502,8 @@ static void circuit_rearm_work(struct work_struct *work)
 		return;
 	if ((long)(READ_ONCE(c->quiet_until) - jiffies) <= 0)
 		circuit_close_breaker(c, "after its quiet time");
-	circuit_put(c);
+	else
+		circuit_put(c);
 }
 
 /* A slot has ended with these counts, by the one stream that saw it end. */
@@ -1115,6 +1118,20 @@ static u64 circuit_room(const struct sock *sk)
 }
 
 /*
+ * Was the receive window's clamp asked for (TCP_WINDOW_CLAMP, a route's window)?
+ * Else it is what the buffer gave, less the segment that is kept back; which was
+ * longer by its options then (tcp_rcv_state_process() takes them from advmss
+ * after tcp_init_buffer_space()).
+ */
+static bool circuit_clamped(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->window_clamp + tp->advmss + MAX_TCP_OPTION_SPACE <
+	       (u32)tcp_full_space(sk);
+}
+
+/*
  * Open the receive window at once.  TCP would begin at 64 KB and double it for
  * each round trip: seven of them to 8 MB, in which a circuit stands idle.
  *
@@ -1122,19 +1139,16 @@ static u64 circuit_room(const struct sock *sk)
  * memory pressure have the last word.  On a new connection
  * tcp_init_buffer_space() runs next and takes the window's clamp from
  * the buffer; on one that changes its algorithm (servers do, after accept()) it
- * has run, and the clamp is raised here, unless it is below what the old buffer
- * gave (less the segment that is kept back): then somebody asked for it
- * (TCP_WINDOW_CLAMP, a route's window).
+ * has run, and the clamp is raised here, unless somebody asked for it.
  */
 static void circuit_open_receiver(struct sock *sk)
 {
 	bool late = inet_csk(sk)->icsk_ca_initialized;
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 clamp = tp->window_clamp + tp->advmss;
-	bool clamped = late && clamp < (u32)tcp_full_space(sk);
 	u64 rcvbuf;
 
-	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || clamped ||
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK ||
+	    (late && circuit_clamped(sk)) ||
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
 	    tcp_under_memory_pressure(sk))
 		return;
@@ -1672,10 +1686,8 @@ static void circuit_reset(struct net *net, const struct in6_addr *peer,
 {
 	struct circuit *c;
 
-	while ((c = circuit_find_tripped(net, peer))) {
+	while ((c = circuit_find_tripped(net, peer)))
 		circuit_close_breaker(c, why);
-		circuit_put(c);
-	}
 }
 
 static bool circuit_parse_peer(const char *text, struct in6_addr *peer)
@@ -1775,11 +1787,15 @@ static int circuit_u32_handler(CIRCUIT_CTL_TABLE *table, int write,
 	return err;
 }
 
+/* 5.10's core takes a negative number, and does nothing. */
 static int circuit_rate_handler(CIRCUIT_CTL_TABLE *table, int write,
 				void *buffer, size_t *len, loff_t *pos)
 {
-	int err = proc_doulongvec_minmax(table, write, buffer, len, pos);
+	int err;
 
+	if (write && strnchr(buffer, *len, '-'))
+		return -EINVAL;
+	err = proc_doulongvec_minmax(table, write, buffer, len, pos);
 	if (write)
 		circuit_unsettle();
 	return err;
