@@ -44,12 +44,13 @@ at_most()
 # shared NAME STREAMS OUTPUT: what holds for every number of streams
 shared()
 {
-	at_most "$1: windows together" $((FCWND + $2)) "$(field sum_max "$3")"
 	at_most "$1: parts together" "$FCWND" "$(field held_max "$3")"
 	equal "$1: the shaper's drops" 0 "$(drops)"
-	# a slow machine's late ACKs are taken for lost
-	[ "$LAB" != uml ] ||
-		equal "$1: sent again" 0 "$(field retrans "$3")"
+	# a slow machine asks one stream after the other, and meanwhile they change;
+	# its late ACKs are taken for lost
+	[ "$LAB" = uml ] || return 0
+	at_most "$1: windows together" $((FCWND + $2)) "$(field sum_max "$3")"
+	equal "$1: sent again" 0 "$(field retrans "$3")"
 }
 
 # payload limit in SECONDS_MS, bytes
