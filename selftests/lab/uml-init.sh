@@ -5,8 +5,9 @@
 #
 # Its root is the host's, seen through hostfs, read-only.  An overlay on tmpfs
 # makes it writable without a byte reaching the host; only OUT, a folder that
-# uml.sh made, is the host's own.  From the kernel's command line: LAB_SCRIPT,
-# LAB_OUT, LAB_KO, LAB_DIR (working folder), and what the caller added.
+# uml.sh made, is the host's own.  From the kernel's command line, or from the
+# file LAB_WORDS named there (uml.sh -s): LAB_SCRIPT, LAB_OUT, LAB_KO, LAB_DIR
+# (working folder), and what the caller added.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 LAB=uml
@@ -73,10 +74,15 @@ leaks_after()
 }
 
 if [ -z "${LAB_INSIDE:-}" ]; then
+	if [ -n "${LAB_WORDS:-}" ]; then
+		set -a
+		. "$LAB_WORDS"
+		set +a
+	fi
 	mount -t proc proc /proc
 	mount -t sysfs sysfs /sys
 	enter_overlay
-	LAB_INSIDE=1 exec chroot /mnt/top "$0"
+	LAB_INSIDE=1 exec chroot /mnt/top "${LAB_INIT:-$0}"
 fi
 
 hostname lab

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# uml.sh [-m MEMORY] [-t SECONDS] [-o FOLDER] SCRIPT [NAME=value ...]
+# uml.sh [-m MEMORY] [-t SECONDS] [-o FOLDER] [-s SEED] SCRIPT [NAME=value ...]
 #
 # Boot the virtual-time machine, run SCRIPT in it as root with the module
 # installed, and exit as it did.  Time there jumps to the next event when nothing
@@ -11,6 +11,7 @@
 #	-m MEMORY	of the machine, default 2G
 #	-t SECONDS	of real time after which it is killed, default 300
 #	-o FOLDER	the host's folder that is /lab inside, default a new one
+#	-s SEED		a number: same seed, same run, to the last random byte
 #
 # LAB_KERNEL=debug in the environment: a kernel that watches itself, slower
 # (uml-debug.config); LAB_KERNEL=leaks: one that looks for memory that leaked;
@@ -24,12 +25,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 . "$here/cache.sh"
 
-mem=2G limit=300 out=
-while getopts m:t:o: opt; do
+mem=2G limit=300 out= seed= preload=
+while getopts m:t:o:s: opt; do
 	case $opt in
 	m) mem=$OPTARG ;;
 	t) limit=$OPTARG ;;
 	o) out=$OPTARG ;;
+	s) seed=$OPTARG ;;
 	*) exit 2 ;;
 	esac
 done
@@ -60,13 +62,53 @@ memory_dir()
 	fi
 }
 
+# The library that makes the guest's random numbers those of its seed
+seed_library()
+{
+	local library
+
+	library=$CACHE/uml-seed-$(cache_key "$here/uml-seed.c").so
+	if [ ! -f "$library" ]; then
+		gcc -shared -fPIC -O2 -o "$library.$$" "$here/uml-seed.c" &&
+			mv "$library.$$" "$library" || return
+	fi
+	echo "$library"
+}
+
+# The kernel hashes its command line into its random numbers, too
+# (random_init_early()), so with a seed no path may be on it: the first process
+# finds its words, and itself, in the folder the kernel was started in, which
+# hostfs shows below the host's /proc/self.
+seeded_words()
+{
+	local word
+
+	ln -sf "$here/uml-init.sh" "$out/init"
+	for word in LAB_INIT="$here/uml-init.sh" "${words[@]}"; do
+		printf "%s='%s'\n" "${word%%=*}" "${word#*=}"
+	done >"$out/words"
+	cd "$out" || exit
+	words=(LAB_WORDS=/proc/self/cwd/words
+		time-travel-start=1700000000000000000)
+}
+
+words=(LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top"
+	LAB_KERNEL="${LAB_KERNEL:-}" "$@")
+init=$here/uml-init.sh
+if [ -n "$seed" ]; then
+	preload=$(seed_library) || exit 1
+	LAB_SEED=$seed
+	seeded_words
+	init=/proc/self/cwd/init
+	export LAB_SEED
+fi
+
 # The console is a terminal: it ends its lines with CR LF.
-TMPDIR=$(memory_dir) timeout -k 5 "$limit" "$kernel/linux" mem="$mem" \
-	rootfstype=hostfs rootflags=/ ro init="$here/uml-init.sh" \
+TMPDIR=$(memory_dir) timeout -k 5 "$limit" \
+	env ${preload:+LD_PRELOAD="$preload"} "$kernel/linux" mem="$mem" \
+	rootfstype=hostfs rootflags=/ ro init="$init" \
 	time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
-	LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top" \
-	LAB_KERNEL="${LAB_KERNEL:-}" "$@" \
-	</dev/null 2>&1 | sed -u 's/\r$//; /^reboot: System halted/d'
+	"${words[@]}" </dev/null 2>&1 | sed -u 's/\r$//; /^reboot: System halted/d'
 rc=${PIPESTATUS[0]}
 
 if [ "$rc" = 124 ] || [ "$rc" = 137 ]; then
