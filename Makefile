@@ -15,6 +15,8 @@ all: modules tools
 
 help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
+	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 B1": only those), report in build/bench/'
+	@echo 'make bench-quick    the cheap ones among them, asserted'
 	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
@@ -45,6 +47,13 @@ demo:
 
 check:
 	selftests/lab/check.sh $(ONLY)
+
+# BENCH_JOBS=1: one machine at a time
+bench:
+	selftests/bench/bench.sh $(ONLY)
+
+bench-quick:
+	selftests/bench/bench.sh --quick
 
 # The tests of the module; what ctcp-setup does is the same on any kernel.  Streams,
 # pacing and breakers come in churn and fuzz; their own tests would take hours here.
@@ -95,5 +104,5 @@ clean:
 	rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check check-debug check-kernels check-cost install \
+.PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels check-cost install \
 	uninstall install-dkms uninstall-dkms clean

@@ -5,6 +5,7 @@
 #
 #	lint	style and static analysis (lint.sh)
 #	unit	the tools' unit tests, with the sanitizers
+#	bench	the unit tests of the bench's engine
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
 #	figures	the figures this project stands for (figures.sh)
 #
@@ -24,7 +25,7 @@ export LAB_DIR_HERE
 
 PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump shellcheck sparse
-	cppcheck perl libcap2-bin"
+	cppcheck perl libcap2-bin python3 pycodestyle pyflakes3"
 
 # The tests whose head names this lab
 lab_tests()
@@ -44,6 +45,8 @@ tap_of()
 	lint) "$here/lint.sh" ;;
 	unit) CMOCKA_MESSAGE_OUTPUT=tap make -s -C "$top/tools" \
 		O="$top/build/tools" check ;;
+	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
+		"$top/selftests/bench/test_bench.py" ;;
 	figures) "$here/figures.sh" ;;
 	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" ;;
 	esac
@@ -83,7 +86,7 @@ main()
 
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && prepare && build || exit 1
-	[ -n "$tests" ] || tests="unit $(lab_tests) lint"
+	[ -n "$tests" ] || tests="unit bench $(lab_tests) lint"
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/"

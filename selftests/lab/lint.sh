@@ -108,6 +108,21 @@ scripts()
 	shellcheck -S warning -x -e SC1090,SC1091 $(ours '*.sh' .ci/run)
 }
 
+python_files()
+{
+	ours '*.py'
+}
+
+python_style()
+{
+	# shellcheck disable=SC2046 # names without spaces
+	pycodestyle --max-line-length=90 $(python_files)
+	# shellcheck disable=SC2046 # names without spaces
+	pyflakes3 $(python_files)
+	# shellcheck disable=SC2046 # names without spaces
+	PYTHONPYCACHEPREFIX=$TMP/pyc python3 -m py_compile $(python_files)
+}
+
 licences()
 {
 	ours . | grep -vE '^(COPYING|README\.md)$' | while read -r file; do
@@ -136,6 +151,7 @@ quiet "module: sparse, W=1" module_sparse
 quiet "module: compiles without CONFIG_NETFILTER" module_without_netfilter
 quiet "tools: cppcheck" tools_cppcheck
 quiet "scripts: shellcheck" scripts
+quiet "python: pycodestyle, pyflakes, compiles" python_style
 quiet "a licence in every file" licences
 quiet "one version" versions
 finish

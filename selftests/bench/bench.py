@@ -1,0 +1,226 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""bench.py [--quick] [ID ...]: the experiments, all or some, and their report.
+
+Writes build/bench/ID.json, ID.svg, report.html and report.md.  Over all of them,
+and only then, docs/bench/ too.  Last line: "bench: N passed, N failed, N skipped",
+counting assertions; exit 1 when one failed.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import calibration
+import description as descriptions
+import metrics
+import plots
+import report
+from errors import BenchError
+from expand import runs_of
+from judge import rows_of
+from machine import OUT, TOP, Lab
+from raw import Raw
+
+DOCS = TOP / "docs" / "bench"
+
+
+def chosen(every, ids, quick):
+    """The descriptions that were asked for; calibration first."""
+    known = {d["id"] for d in every}
+    for name in ids:
+        if name not in known:
+            raise BenchError(f'no experiment is called "{name}"; there are '
+                             + ", ".join(sorted(known)))
+    if ids:
+        return [d for d in every if d["id"] in ids]
+    return [d for d in every if d.get("quick") or not quick]
+
+
+def needs_calibration(lab, every, wanted):
+    """Some, asked for by name, on a kernel that nobody has calibrated yet."""
+    known = calibration.load(lab.kernel_hash())["ranges"]
+    plans = [(r["plan"], d["measure"]) for d in wanted
+             if "calibrates" not in d for r in runs_of(d)]
+    if all(calibration.objection(known, *p) is None for p in plans):
+        return []
+    return [d for d in every if "calibrates" in d and d not in wanted]
+
+
+def busy():
+    """Load on every processor, while something is made a second time."""
+    return [subprocess.Popen(["sh", "-c", "while :; do :; done"])
+            for _ in range(os.cpu_count())]
+
+
+def same_again(lab, run, folder):
+    """Whether the same seed gives the same bytes on a busy machine."""
+    load = busy()
+    try:
+        second = lab.carry_out(run, "loaded")
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+    names = [p.name for p in folder.iterdir()
+             if p.suffix in (".client", ".server", ".json") or p.name == "ss"]
+    different = [n for n in names if (folder / n).read_bytes() !=
+                 (second / n).read_bytes()]
+    what = f"{run['label']}: the same again on a busy machine"
+    if different:
+        return False, f"{what}: {', '.join(different)} differ"
+    return True, f"{what}, {len(names)} files to the last byte"
+
+
+def series(raw):
+    """{flow: [[s, Mbit/s]]}, half a second each"""
+    found = {}
+    for name, flow in raw.flows.items():
+        parts = raw.received(name)
+        points, last = [], parts[-1][1] if parts else 0
+        steps = int(last * 2)
+        for i in range(steps):
+            some = metrics.within(parts, i / 2, i / 2 + 0.5)
+            points.append([flow["start"] + i / 2 + 0.25,
+                           sum(p[2] for p in some) * 8 / 1e6 / 0.5])
+        found[name] = points
+    return found
+
+
+def carry_out(lab, runs):
+    """Every run's folder; as many machines at once as BENCH_JOBS says."""
+    jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(lab.carry_out, runs))
+
+
+def perform(lab, d, ranges):
+    """One experiment: its results, or why there are none."""
+    runs = runs_of(d)
+    experiment = {"description": d, "rows": [], "series": {}, "again": []}
+    if "calibrates" not in d:
+        for run in runs:
+            experiment["refused"] = calibration.objection(
+                ranges, run["plan"], d["measure"])
+            if experiment["refused"]:
+                return experiment, []
+    results = []
+    for run, folder in zip(runs, carry_out(lab, runs)):
+        raw = Raw(folder, run["plan"])
+        results.append((run, {m["name"]: metrics.figure(raw, m)
+                              for m in d["measure"]}))
+        if run["seed"] == 1:
+            experiment["series"][run["label"]] = series(raw)
+            if d.get("twice"):
+                experiment["again"].append(same_again(lab, run, folder))
+    experiment["axes"] = {run["label"]: run["axes"] for run in runs}
+    experiment["rows"] = rows_of(d, results)
+    return experiment, results
+
+
+def tell(experiment, seconds, quick):
+    """What held and what did not: (passed, failed, skipped).  What must not be
+    reported is a failure where everything is known to be within range."""
+    d = experiment["description"]
+    verdicts = [v for r in experiment["rows"] for v in r["verdicts"]]
+    verdicts += experiment["again"]
+    refused = experiment.get("refused")
+    if refused and quick:
+        verdicts.append((False, f"not reported: {refused}"))
+    failed = [text for held, text in verdicts if not held]
+    print(f'{d["id"]:14} {len(verdicts) - len(failed):3} passed, '
+          f'{len(failed)} failed ({seconds:.0f} s)  {d["title"]}', flush=True)
+    for text in failed:
+        print(f"    {text}", flush=True)
+    if refused and not quick:
+        print(f"    skipped, not reported: {refused}", flush=True)
+    return len(verdicts) - len(failed), len(failed), int(bool(refused and not quick))
+
+
+def keep(experiment):
+    """Results as JSON (never and inf are not JSON: null), and the plot."""
+    name = experiment["description"]["id"]
+    text = json.dumps(experiment, indent=1, default=str)
+    (OUT / f"{name}.json").write_text(text.replace("Infinity", "null"))
+    picture = OUT / f"{name}.svg"
+    if experiment.get("refused") or not plots.draw(experiment, picture):
+        return None
+    return picture
+
+
+def write_reports(lab, done, pictures, docs):
+    """build/bench/report.*, and docs/bench/ when all were made."""
+    commit = subprocess.run(
+        ["git", "-c", f"safe.directory={TOP}", "-C", TOP, "describe",
+         "--always", "--dirty"], capture_output=True, text=True, check=False)
+    about = {"commit": commit.stdout.strip() or "unknown",
+             "kernel": lab.kernel_hash(),
+             "ranges": calibration.load(lab.kernel_hash())["ranges"]}
+    report.write_html(OUT / "report.html", about, done, pictures)
+    report.write_markdown(OUT / "report.md", about, done, pictures)
+    if not docs:
+        return
+    shutil.rmtree(DOCS, ignore_errors=True)
+    DOCS.mkdir(parents=True)
+    report.write_markdown(DOCS / "README.md", about, done, pictures)
+    for picture in filter(None, pictures.values()):
+        text = picture.read_text(encoding="utf-8")
+        (DOCS / picture.name).write_text(text.replace(
+            "<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1))
+
+
+def bench(options):
+    """Everything that was asked for: [passed, failed, skipped]"""
+    every = descriptions.load_all()
+    wanted = chosen(every, options.ids, options.quick)
+    OUT.mkdir(parents=True, exist_ok=True)
+    lab = Lab()
+    if options.ids:
+        wanted = needs_calibration(lab, every, wanted) + wanted
+    counts = [0, 0, 0]
+    done, pictures = [], {}
+    for d in wanted:
+        began = time.monotonic()
+        ranges = calibration.load(lab.kernel_hash())["ranges"]
+        try:
+            experiment, results = perform(lab, d, ranges)
+        except BenchError as error:
+            print(f'{d["id"]:14} failed: {error}', flush=True)
+            counts[1] += 1
+            continue
+        if "calibrates" in d:
+            calibration.remember(lab.kernel_hash(), calibration.points_of(
+                d, experiment["rows"], results))
+        pictures[d["id"]] = keep(experiment)
+        done.append(experiment)
+        told = tell(experiment, time.monotonic() - began, options.quick)
+        counts = [a + b for a, b in zip(counts, told)]
+    write_reports(lab, done, pictures, not options.ids and not options.quick)
+    return counts
+
+
+def main():
+    """Words of the command line, and the last line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--quick", action="store_true",
+                        help="only those marked quick")
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    options = parser.parse_args()
+    name = "bench-quick" if options.quick else "bench"
+    try:
+        passed, failed, skipped = bench(options)
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        passed, failed, skipped = 0, 1, 0
+    print(f"report: {OUT.relative_to(TOP)}/report.html")
+    print(f"{name}: {passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

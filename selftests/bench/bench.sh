@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# bench.sh [--quick] [ID...]: install what the bench needs, build ctcp-setup, and
+# run bench.py, which has all else.
+
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+
+"$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
+	libnl-route-3-dev libkmod-dev libjansson-dev iperf3 nuttcp tshark tcpdump \
+	socat gnuplot-nox iproute2 iputils-ping ethtool procps busybox kmod
+make -s -C "$top" tools
+export PYTHONDONTWRITEBYTECODE=1
+exec /usr/bin/python3 "$here/bench.py" "$@"

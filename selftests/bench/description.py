@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Descriptions of experiments: TOML files, read and checked.
+
+A description says what changes (vary), over which path, how the sender is shaped,
+which flows there are, and what is measured beside the paper's numbers.  The
+tables below are all words it may have; README.md in this folder explains them.
+Every error is one sentence that names file and key and quotes the value.
+"""
+
+import difflib
+import tomllib
+from pathlib import Path
+
+import units
+from errors import BenchError
+
+FOLDER = Path(__file__).parent / "experiments"
+
+
+def _is(kind, what):
+    def check(value):
+        if not isinstance(value, kind) or isinstance(value, bool) and \
+                kind is not bool:
+            raise BenchError(f'"{value}" is not {what}')
+    return check
+
+
+def _one_of(*words):
+    def check(value):
+        if value not in words:
+            raise BenchError(f'"{value}" is none of {", ".join(words)}')
+    return check
+
+
+def _size(value):
+    units.size(value, 1514, 1)
+
+
+text = _is(str, "a text")
+number = _is((int, float), "a number")
+count = _is(int, "a whole number")
+switch = _is(bool, "true or false")
+table = _is(dict, "a table")
+words = _is(list, "a list")
+limits = _is((int, float, dict), "a number, or a table of one for each run")
+model = _is((str, int, float, dict), "a formula, a number, or a table")
+
+HOSTS = ("src", "cross", "dst", "dst2")
+MEASURED = ("goodput", "share", "lowest", "recovery", "resent",
+            "resent_percent", "shaper_drops", "switch_drops", "path_drops",
+            "udp_lost", "loss_sigmas", "full_rate", "burst_frames", "gap",
+            "rwnd_max", "cwnd_max", "ping", "tool_resent", "trace_resent",
+            "spread")
+
+SCHEMA = {
+    "": {"title": text, "source": text, "why": text, "quick": switch,
+         "seeds": count, "calibrates": _one_of("rate", "rtt", "loss",
+                                               "spacing"),
+         "twice": switch, "note": text},
+    "path": {"rate": units.rate, "rtt": units.time, "rtt2": units.time,
+             "line": units.rate, "buffer": _size, "loss": units.part,
+             "reorder": units.part, "mtu": count, "offloads": switch},
+    "sender": {"shaper": _one_of("ctcp-setup", "tbf", "none"),
+               "options": words, "burst": _size, "limit": _size,
+               "fcwnd": _size, "pace": units.rate, "txqueuelen": count},
+    "hosts": {"buffers": _size, "src": table, "dst": table,
+              "sample": units.time, "trace": words},
+    "flow": {"name": text, "from": _one_of(*HOSTS), "to": _one_of(*HOSTS),
+             "tool": _one_of("iperf3", "nuttcp", "udp"), "cc": text,
+             "start": number, "seconds": count, "bytes": _size,
+             "rate": units.rate, "streams": count, "options": words},
+    "step": {"at": number, "on": _one_of(*HOSTS, "sw", "wan-dst"),
+             "do": text},
+    "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
+                "from": number, "until": number, "unit": text,
+                "where": _one_of("src", "dst"), "paper": table,
+                "expect": model, "model": text, "tolerance": text,
+                "least": limits, "most": limits},
+    "plot": {"kind": _one_of("over_time", "against"), "measure": text,
+             "x": text, "log": text, "runs": words},
+}
+LISTS = ("flow", "step", "measure")
+NEEDED = {"": ("title", "source", "why"), "path": ("rate", "rtt"),
+          "flow": ("name", "tool", "from", "to"), "step": ("at", "on", "do"),
+          "measure": ("name", "metric")}
+
+
+def load(path):
+    """One description, checked; its id is the file's name."""
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except tomllib.TOMLDecodeError as error:
+        raise BenchError(f"{path}: not TOML: {error}") from None
+    except OSError as error:
+        raise BenchError(f"{path}: {error.strerror}") from None
+    try:
+        check(data)
+    except BenchError as error:
+        raise BenchError(f"{Path(path).name}: {error}") from None
+    data["id"] = Path(path).stem
+    return data
+
+
+def load_all(folder=FOLDER):
+    """All descriptions, calibration first: the others depend on it."""
+    every = [load(path) for path in sorted(Path(folder).glob("*.toml"))]
+    return sorted(every, key=lambda d: ("calibrates" not in d, d["id"]))
+
+
+def check(data):
+    """Raise BenchError at the first thing that is wrong."""
+    sections = {k: v for k, v in data.items() if isinstance(v, (dict, list))
+                and k not in SCHEMA[""]}
+    plain = {k: v for k, v in data.items() if k not in sections}
+    _check_section("", plain)
+    _present("path", sections)
+    _present("measure", sections)
+    for name, content in sections.items():
+        if name == "vary":
+            continue
+        if name not in SCHEMA:
+            raise BenchError(_unknown("section", name, SCHEMA))
+        parts = content if isinstance(content, list) else [content]
+        if (name in LISTS) != isinstance(content, list):
+            raise BenchError(f"[{name}] is written with "
+                             f"{'two brackets' if name in LISTS else 'one'}")
+        for part in parts:
+            _check_section(name, part)
+    _check_vary(data)
+    _check_flows(data)
+
+
+def _present(name, sections):
+    if name not in sections:
+        raise BenchError(f"[{name}] is missing")
+
+
+def _unknown(what, name, known):
+    near = difflib.get_close_matches(name, [k for k in known if k], n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f'no {what} is called "{name}"{hint}'
+
+
+def _check_section(name, content):
+    schema = SCHEMA[name]
+    where = f"{name}." if name else ""
+    for key in NEEDED.get(name, ()):
+        if key not in content:
+            raise BenchError(f"{where}{key} is missing")
+    for key, value in content.items():
+        if key not in schema:
+            raise BenchError(_unknown("key", where + key,
+                                      [where + k for k in schema]))
+        _check_value(where + key, schema[key], value)
+
+
+def _check_value(where, check_one, value):
+    try:
+        check_one(value)
+    except BenchError as error:
+        raise BenchError(f"{where}: {error}") from None
+
+
+def _check_vary(data):
+    """Each axis: dotted keys with lists of one length."""
+    for axis in data.get("vary", []):
+        lengths = {len(v) for v in axis.values()}
+        if len(lengths) != 1 or 0 in lengths:
+            raise BenchError("vary: the lists of an axis differ in length: "
+                             + ", ".join(axis))
+        for key, values in axis.items():
+            if key == "label":
+                continue
+            kind, name = key_of(key)
+            for value in values:
+                _check_value(f"vary.{key}", SCHEMA[kind][name], value)
+
+
+def key_of(dotted):
+    """path.rate -> (path, rate); flow.NAME.cc -> (flow, cc); hosts.src.SYSCTL
+    -> (hosts, src) is varied as a whole."""
+    parts = dotted.split(".")
+    kind, name = parts[0], parts[-1]
+    if kind not in SCHEMA or name not in SCHEMA[kind] or \
+            len(parts) != (3 if kind in LISTS else 2):
+        raise BenchError(f'vary: "{dotted}" names nothing that a run has; '
+                         "write it as path.rtt or flow.NAME.cc")
+    return kind, name
+
+
+def _check_flows(data):
+    names = [f["name"] for f in data.get("flow", [])]
+    if len(set(names)) != len(names):
+        raise BenchError("two flows have one name: " + ", ".join(names))
+    for flow in data.get("flow", []):
+        if ("seconds" in flow) == ("bytes" in flow):
+            raise BenchError(f'flow "{flow["name"]}" needs either seconds '
+                             "or bytes")
+    for measure in data["measure"]:
+        wanted = measure.get("flow")
+        if wanted and wanted not in names:
+            raise BenchError(f'measure.flow: no flow is called "{wanted}"')

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From a description to its runs, each with all numbers in base units.
+
+The axes of vary are crossed; the keys of one axis change together.  A run's label
+is made of the axes' values (or of the axis' own label), and is the key under which
+the paper's number stands.
+"""
+
+import copy
+import itertools
+
+import units
+from description import key_of
+
+ETHERNET = 14       # bytes of link header, as a qdisc counts them
+HEADERS = 52        # IPv4, TCP with timestamps
+
+
+def runs_of(description):
+    """All runs: dicts with label, seed and the plan for the guest."""
+    result = []
+    axes = description.get("vary", [])
+    steps = [range(len(next(iter(axis.values())))) for axis in axes]
+    for choice in itertools.product(*steps):
+        varied = copy.deepcopy(description)
+        labels = [_apply(varied, axis, i) for axis, i in zip(axes, choice)]
+        label = " ".join(filter(None, labels)) or "all"
+        for seed in range(1, description.get("seeds", 1) + 1):
+            result.append({"label": label, "seed": seed, "axes": labels,
+                           "plan": plan_of(varied)})
+    return result
+
+
+def _apply(varied, axis, i):
+    """Set one axis' keys to their i-th values; the label they give."""
+    for key, values in axis.items():
+        if key == "label":
+            continue
+        kind, name = key_of(key)
+        if kind in ("flow", "step", "measure"):
+            which = key.split(".")[1]
+            target = next(f for f in varied[kind] if f["name"] == which)
+        else:
+            target = varied.setdefault(kind, {})
+        target[name] = values[i]
+    if "label" in axis:
+        return str(axis["label"][i])
+    value = next(iter(axis.values()))[i]
+    return str(value)
+
+
+def plan_of(varied):
+    """What the guest is to do, in bit/s, s and bytes."""
+    path = varied["path"]
+    sender = varied.get("sender", {})
+    hosts = varied.get("hosts", {})
+    mtu = path.get("mtu", 1500)
+    wire = mtu + ETHERNET
+    rate = units.rate(path["rate"])
+    rtt = units.time(path["rtt"])
+    bdp = rate * rtt / 8
+
+    def size(section, key, default=None):
+        value = section.get(key, default)
+        return None if value is None else units.size(value, wire, bdp)
+
+    fcwnd = size(sender, "fcwnd")
+    return {
+        "rate": rate, "rtt": rtt, "mtu": mtu, "wire": wire,
+        "mss": mtu - HEADERS, "bdp": round(bdp),
+        "payload_rate": rate * (mtu - HEADERS) / wire,
+        "rtt_text": path["rtt"], "rate_text": path["rate"],
+        "rtt2": units.time(path["rtt2"]) if "rtt2" in path else None,
+        "line": units.rate(path["line"]) if "line" in path else None,
+        "buffer": size(path, "buffer"),
+        "loss": units.part(path.get("loss", 0)),
+        "reorder": units.part(path.get("reorder", 0)),
+        "offloads": path.get("offloads", False),
+        "shaper": sender.get("shaper", "none"),
+        "options": sender.get("options", []),
+        "burst": size(sender, "burst"), "limit": size(sender, "limit"),
+        "fcwnd": max(1, fcwnd // wire) if fcwnd else None,
+        "pace": units.rate(sender["pace"]) if "pace" in sender else None,
+        "txqueuelen": sender.get("txqueuelen"),
+        "buffers": size(hosts, "buffers"),
+        "sysctl": {h: hosts.get(h, {}) for h in ("src", "dst")},
+        "sample": units.time(hosts["sample"]) if "sample" in hosts else None,
+        "trace": hosts.get("trace", []),
+        "flows": [_flow(f, size) for f in varied.get("flow", [])],
+        "steps": varied.get("step", []),
+    }
+
+
+def _flow(flow, size):
+    return {"name": flow["name"], "from": flow["from"], "to": flow["to"],
+            "tool": flow["tool"], "cc": flow.get("cc", "cubic"),
+            "start": flow.get("start", 0), "seconds": flow.get("seconds"),
+            "bytes": size(flow, "bytes"),
+            "rate": units.rate(flow["rate"]) if "rate" in flow else None,
+            "streams": flow.get("streams", 1),
+            "options": flow.get("options", [])}

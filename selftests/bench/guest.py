@@ -1,0 +1,253 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""One run, inside the virtual-time machine: network, hosts, flows, raw results.
+
+Reads /lab/plan.json (expand.py's plan), leaves in /lab what the tools said:
+FLOW.client, FLOW.server, ss, qdiscs.json, ping, HOST.pcap.  What a run needs is
+started and stopped by one clock; nothing here computes a figure.
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+from network import in_ns, lay, run
+
+LAB = "/lab/"
+GRACE = 600     # s of virtual time that a flow may last beyond its end
+
+
+def sysctl(host, name, value):
+    run(in_ns(host, ["sysctl", "-qw", f"{name}={value}"]))
+
+
+def prepare_machine(plan):
+    """What is one for all namespaces."""
+    run(["modprobe", "tcp_circuit"])
+    listed = open("/proc/sys/net/ipv4/tcp_available_congestion_control").read()
+    run(["sysctl", "-qw", "net.ipv4.tcp_allowed_congestion_control=" +
+         " ".join(listed.split())])
+    if plan["shaper"] != "ctcp-setup":
+        # Else a large window meets the machine's memory limit, not the network's.
+        run(["sysctl", "-qw", "net.ipv4.tcp_mem=600000 800000 1000000"])
+
+
+def prepare_hosts(plan, hosts):
+    """Buffers, windows and sysctls of the ends; the sender's shaper."""
+    for host in hosts:
+        if plan["buffers"] and plan["shaper"] != "ctcp-setup":
+            top = plan["buffers"]
+            sysctl(host, "net.ipv4.tcp_rmem", f"4096 131072 {top}")
+            sysctl(host, "net.ipv4.tcp_wmem", f"4096 16384 {top}")
+    shape(plan, hosts)
+    for host, values in plan["sysctl"].items():
+        for name, value in values.items():
+            sysctl(host, name, value)
+    if plan["fcwnd"]:
+        sysctl("src", "net.ipv4.tcp_circuit_fcwnd", plan["fcwnd"])
+    if plan["pace"]:
+        sysctl("src", "net.ipv4.tcp_circuit_rate", plan["pace"] // 8)
+
+
+def shape(plan, hosts):
+    """ctcp-setup itself at both ends, or tbf by hand at the sender."""
+    if plan["txqueuelen"] is not None:
+        run(in_ns("src", ["ip", "link", "set", "eth1", "txqueuelen",
+                          str(plan["txqueuelen"])]))
+    if plan["shaper"] == "ctcp-setup":
+        for host in ("src", "dst"):
+            out = run(in_ns(host, [
+                "ctcp-setup", "--rate", plan["rate_text"], "--rtt",
+                plan["rtt_text"], *plan["options"], "eth1"]))
+            keep(host + ".setup", out)
+    elif plan["shaper"] == "tbf":
+        run(in_ns("src", ["tc", "qdisc", "add", "dev", "eth1", "root", "tbf",
+                          "rate", f"{plan['rate']}bit",
+                          "burst", str(plan["burst"] or 2 * plan["wire"]),
+                          "limit", str(plan["limit"])]))
+
+
+def keep(name, content):
+    with open(LAB + name, "w", encoding="utf-8") as file:
+        file.write(content)
+
+
+def server_of(flow, port):
+    """The receiving program of a flow, or None."""
+    if flow["tool"] == "nuttcp":
+        return ["nuttcp", "-1", "-P", str(port), "-p", str(port + 500)]
+    return ["iperf3", "-s", "-1", "-i", "0.1", "-J", "-p", str(port)]
+
+
+def client_of(flow, port, address):
+    """The sending program of a flow."""
+    long = ["-t", str(flow["seconds"])]
+    if flow["bytes"]:
+        long = ["-n", str(flow["bytes"])]
+    if flow["tool"] == "nuttcp":
+        long[0] = long[0].replace("t", "T")
+        return ["nuttcp", "-P", str(port), "-p", str(port + 500), *long, "-i",
+                "0.1", "-fparse", *flow["options"], address]
+    words = ["iperf3", "-c", address, "-p", str(port), "-i", "0.1", "-J",
+             *long, "-P", str(flow["streams"])]
+    if flow["tool"] == "udp":
+        return [*words, "-u", "-b", str(flow["rate"]), *flow["options"]]
+    if flow["rate"]:
+        words += ["-b", str(flow["rate"])]
+    return [*words, "-C", flow["cc"], *flow["options"]]
+
+
+class Clock:
+    """Things to do at their time, s from the first flow's start."""
+
+    def __init__(self):
+        self.todo = []
+        self.began = time.monotonic()
+
+    def at(self, when, what):
+        self.todo.append((when, len(self.todo), what))
+
+    def now(self):
+        return time.monotonic() - self.began
+
+    def go(self):
+        self.began = time.monotonic()
+        for when, _, what in sorted(self.todo, key=lambda t: t[:2]):
+            time.sleep(max(0, when - self.now()))
+            what()
+
+
+class Transfers:
+    """The flows' processes."""
+
+    def __init__(self, plan, addresses):
+        self.addresses = addresses
+        self.running = []
+        self.ports = {f["name"]: 5201 + i for i, f in enumerate(plan["flows"])}
+
+    def spawn(self, host, words, name):
+        """Its output goes to the host's folder as it comes."""
+        with open(LAB + name, "w", encoding="utf-8") as out:
+            process = subprocess.Popen(in_ns(host, words), stdout=out,
+                                       stderr=subprocess.STDOUT)
+        self.running.append((process, words))
+        return process
+
+    def listen(self, flow):
+        if flow["tool"] == "nuttcp":
+            # It has no option for the algorithm, and takes the namespace's.
+            for host in (flow["from"], flow["to"]):
+                sysctl(host, "net.ipv4.tcp_congestion_control", flow["cc"])
+        self.spawn(flow["to"], server_of(flow, self.ports[flow["name"]]),
+                   flow["name"] + ".server")
+
+    def start(self, flow):
+        self.spawn(flow["from"], client_of(flow, self.ports[flow["name"]],
+                                           self.addresses[flow["to"]]),
+                   flow["name"] + ".client")
+
+    def wait(self, longest):
+        limit = time.monotonic() + longest + GRACE
+        for process, words in self.running:
+            left = max(0.1, limit - time.monotonic())
+            if process.wait(left) != 0:
+                sys.exit(f"exit {process.returncode}: {' '.join(words)}")
+
+
+def wait_listening(plan):
+    """Until every server is there: poll, never merely sleep."""
+    wanted = len(plan["flows"])
+    for _ in range(100):
+        ready = sum(len(run(in_ns(host, ["ss", "-Hltn"])).splitlines())
+                    for host in {f["to"] for f in plan["flows"]})
+        if ready >= wanted:
+            return
+        time.sleep(0.1)
+    sys.exit("the receiving programs do not listen")
+
+
+class Sampler:
+    """ss of the sending host, again and again: '# TIME' before each."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.file = open(LAB + "ss", "w", encoding="utf-8")
+
+    def __call__(self):
+        out = run(in_ns("src", ["ss", "-tinHO"]))
+        self.file.write(f"# {self.clock.now():.6f}\n{out}")
+        self.file.flush()
+
+
+def start_traces(plan):
+    """tcpdump of headers, with room enough that the kernel drops none."""
+    started = []
+    for host in plan["trace"]:
+        process = subprocess.Popen(
+            in_ns(host, ["tcpdump", "-i", "eth1", "-s", "96", "-B", "262144",
+                         "-Z", "root", "-U", "-w", f"/run/{host}.pcap",
+                         "ip"]),
+            stderr=subprocess.PIPE, text=True)
+        while "listening" not in process.stderr.readline():
+            if process.poll() is not None:
+                sys.exit("tcpdump did not start")
+        started.append((host, process))
+    return started
+
+
+def stop_traces(started):
+    """Its last words say what it missed: nothing may be."""
+    for host, process in started:
+        process.terminate()
+        said = process.communicate()[1]
+        keep(host + ".tcpdump", said)
+        with open(f"/run/{host}.pcap", "rb") as source, \
+                open(f"{LAB}{host}.pcap", "wb") as target:
+            target.write(source.read())
+
+
+def qdiscs(hosts):
+    """tc's counters everywhere, by namespace."""
+    return {host: json.loads(run(in_ns(host, ["tc", "-j", "-s", "qdisc",
+                                              "show"])) or "[]")
+            for host in hosts}
+
+
+def main():
+    with open(LAB + "plan.json", encoding="utf-8") as file:
+        plan = json.load(file)
+    prepare_machine(plan)
+    namespaces, addresses = lay(plan)
+    ends = [n for n in namespaces if n in ("src", "cross", "dst", "dst2")]
+    # Also fills the neighbour tables, whose first question would cost a round trip
+    for end in [e for e in ends if e.startswith("dst")]:
+        for host in [e for e in ends if not e.startswith("dst")]:
+            out = run(in_ns(host, ["ping", "-c", "3", "-i", "0.2", "-W", "5",
+                                   addresses[end]]))
+            keep(f"ping.{host}.{end}", out)
+    prepare_hosts(plan, ends)
+
+    clock, transfers = Clock(), Transfers(plan, addresses)
+    for flow in plan["flows"]:
+        transfers.listen(flow)
+        clock.at(flow["start"], lambda f=flow: transfers.start(f))
+    for step in plan["steps"]:
+        words = in_ns(step["on"], ["sh", "-ec", step["do"]])
+        clock.at(step["at"], lambda w=words: run(w))
+    last = max([f["start"] + (f["seconds"] or 0) for f in plan["flows"]],
+               default=0)
+    if plan["sample"]:
+        sampler = Sampler(clock)
+        for i in range(int((last + 1) / plan["sample"])):
+            clock.at(i * plan["sample"], sampler)
+    if plan["flows"]:
+        wait_listening(plan)
+    traces = start_traces(plan)
+    clock.go()
+    transfers.wait(last)
+    stop_traces(traces)
+    keep("qdiscs.json", json.dumps(qdiscs(namespaces)))
+
+
+main()

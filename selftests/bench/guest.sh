@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# guest.sh: what uml.sh boots into for a run of the bench.  The tree is seen
+# through an overlay: no bytecode of it is kept, and none is looked for.
+
+PATH=$LAB_DIR/build/bin:$PATH
+export PATH PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0
+exec python3 "$LAB_DIR/selftests/bench/guest.py"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots a virtual-time machine for a run, and keeps what came of it.
+
+A run's folder is named by a hash of all that its figures depend on: plan, seed,
+kernel, module, ctcp-setup, guest.  As the machine is the same for the same seed
+(uml.sh -s), a run that is there already is not made again, so that a bench that
+was interrupted goes on where it was.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from errors import BenchError
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+OUT = TOP / "build" / "bench"
+LAB = HERE.parent / "lab"
+LIMIT = 1800        # s of real time for one run
+MEMORY = "6G"       # sparse: only what the windows fill is ever there
+
+
+class Lab:
+    """What all runs share: the kernel and the module, built once."""
+
+    def __init__(self):
+        self.kernel = _said([LAB / "uml-kernel.sh"])
+        self.module = _said([LAB / "uml-module.sh", self.kernel])
+        depends = [self.module, TOP / "build" / "bin" / "ctcp-setup",
+                   HERE / "guest.py", HERE / "network.py"]
+        self.base = hashlib.sha256(
+            Path(self.kernel).name.encode() +
+            b"".join(Path(d).read_bytes() for d in depends))
+
+    def kernel_hash(self):
+        """The cache's name of it: version and hash of its configuration."""
+        return Path(self.kernel).name
+
+    def folder_of(self, run):
+        """Where the run's raw results are."""
+        key = self.base.copy()
+        key.update(json.dumps([run["plan"], run["seed"]],
+                              sort_keys=True).encode())
+        return OUT / "raw" / key.hexdigest()[:16]
+
+    def carry_out(self, run, again=None):
+        """The folder with what the run left; `again` names a second one."""
+        folder = self.folder_of(run)
+        if again:
+            folder = folder.with_name(folder.name + "." + again)
+        elif (folder / "done").exists():
+            return folder
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "plan.json").write_text(json.dumps(run["plan"], indent=1))
+        began = time.monotonic()
+        self._boot(folder, run["seed"])
+        (folder / "done").write_text(f"{time.monotonic() - began:.1f}\n")
+        return folder
+
+    def _boot(self, folder, seed):
+        words = [LAB / "uml.sh", "-m", MEMORY, "-t", str(LIMIT), "-s",
+                 str(seed), "-o", folder, HERE / "guest.sh"]
+        with open(folder / "log", "w", encoding="utf-8") as log:
+            done = subprocess.run(
+                [str(w) for w in words], stdout=log, stderr=log, check=False,
+                env={**os.environ, "LAB_KO": self.module})
+        if done.returncode:
+            tail = (folder / "log").read_text().splitlines()[-6:]
+            raise BenchError(f"the run in {folder.relative_to(TOP)} failed "
+                             f"(exit {done.returncode}): " + " / ".join(tail))
+
+
+def _said(words):
+    done = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"{Path(words[0]).name} failed (see above)")
+    return done.stdout.split()[-1]

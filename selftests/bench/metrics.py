@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Figures, each from the raw results of one run.
+
+Goodput is what the receiver got, in Mbit/s of 10^6: the sender counts what it
+has put into its own buffer.  A metric is a function of (raw, measure) in METRICS;
+its first line of documentation is what the report prints under the table.
+"""
+
+import re
+import statistics
+
+from errors import BenchError
+from raw import nuttcp_fields, tshark
+
+BACK_TO_BACK = 20e-6    # s: closer than this is one burst
+FULL = 0.95             # of the line's payload: "at full rate"
+
+
+def within(parts, start, end):
+    """Those of [(start, end, value)] that begin in [start, end)."""
+    edge = 0.02             # s; intervals of 0.1 s do not end to the microsecond
+    return [p for p in parts if start - edge <= p[0] < end - edge]
+
+
+def _window(raw, measure):
+    flow = measure.get("flow") or raw.only_flow()
+    seconds = raw.flows[flow]["seconds"] or float("inf")
+    return (flow, measure.get("from", 0),
+            min(measure.get("until", seconds), seconds))
+
+
+def mean_rate(parts, start, end):
+    """Mbit/s over a stretch; a transfer that ended earlier, to its end."""
+    chosen = within(parts, start, end)
+    if not chosen:
+        raise BenchError(f"no interval between {start} and {end} s")
+    span = min(end, chosen[-1][1]) - start
+    return sum(p[2] for p in chosen) * 8 / 1e6 / span
+
+
+def goodput(raw, measure):
+    """Mbit/s at the receiver"""
+    flow, start, end = _window(raw, measure)
+    return mean_rate(raw.received(flow), start, end)
+
+
+def share(raw, measure):
+    """goodput as percent of the payload that the line carries"""
+    return 100 * goodput(raw, measure) * 1e6 / raw.plan["payload_rate"]
+
+
+def lowest(raw, measure):
+    """the worst second, Mbit/s"""
+    flow, start, end = _window(raw, measure)
+    parts = raw.received(flow)
+    steps = range(round(start), round(end))
+    return min(mean_rate(parts, s, s + 1) for s in steps)
+
+
+def spread(raw, measure):
+    """standard deviation of the seconds' goodput, percent of its mean"""
+    flow, start, end = _window(raw, measure)
+    parts = raw.received(flow)
+    rates = [mean_rate(parts, s, s + 1)
+             for s in range(round(start), round(end))]
+    return 100 * statistics.pstdev(rates) / statistics.mean(rates)
+
+
+def recovery(raw, measure):
+    """s from `from` until half a second at FULL of the rate before it"""
+    flow, start, end = _window(raw, measure)
+    parts = raw.received(flow)
+    wanted = FULL * mean_rate(parts, 0 if start < 3 else 1, start)
+    low, now = False, start
+    while now + 0.5 <= end:
+        full = mean_rate(parts, now, now + 0.5) >= wanted
+        if low and full:
+            return now - start
+        low = low or not full
+        now += 0.1
+    return float("inf") if low else 0.0
+
+
+def resent(raw, measure):
+    """segments sent again, as iperf3 reads TCP_INFO"""
+    flow, start, end = _window(raw, measure)
+    return sum(p[2] for p in within(raw.resent(flow), start, end))
+
+
+def resent_percent(raw, measure):
+    """segments sent again, percent of those that carried the goodput"""
+    flow, start, end = _window(raw, measure)
+    got = sum(p[2] for p in within(raw.received(flow), start, end))
+    return 100 * resent(raw, measure) / (got / raw.plan["mss"])
+
+
+def shaper_drops(raw, _):
+    """packets dropped by tc on the sender"""
+    return raw.drops("src", "eth1", ("tbf", "htb", "bfifo", "fq"))
+
+
+def switch_drops(raw, _):
+    """packets dropped by the switch's port"""
+    return raw.drops("sw", "to-dst", ("tbf",))
+
+
+def path_drops(raw, _):
+    """packets that netem lost"""
+    return raw.drops("wan-dst", "on", ("netem",))
+
+
+def udp_lost(raw, measure):
+    """UDP datagrams that did not arrive, percent"""
+    flow, _, _ = _window(raw, measure)
+    return raw.iperf(flow, "client")["end"]["sum"]["lost_percent"]
+
+
+def loss_sigmas(raw, measure):
+    """(lost - n p) / sqrt(n p (1 - p)) of n UDP frames"""
+    flow, _, _ = _window(raw, measure)
+    end = raw.iperf(flow, "client")["end"]["sum"]
+    n, p = end["packets"], raw.plan["loss"]
+    return (end["lost_packets"] - n * p) / (n * p * (1 - p)) ** 0.5
+
+
+def full_rate(raw, measure):
+    """round trips from the first SYN until FULL of the line arrives, for one"""
+    _ = measure
+    rtt = raw.plan["rtt"]
+    frames = raw.frames("dst")
+    syn = float(tshark(raw.folder / "src.pcap", "-Y",
+                       "tcp.flags.syn == 1 && tcp.flags.ack == 0",
+                       "-T", "fields", "-e", "frame.time_epoch"
+                       ).split()[-1])
+    wanted = FULL * raw.plan["rate"] / 8 * rtt
+    frames = [f for f in frames if f[0] >= syn]
+    held, first = 0, 0
+    for time, size in frames:
+        held += size
+        while frames[first][0] <= time - rtt:
+            held -= frames[first][1]
+            first += 1
+        if held >= wanted:
+            return (time - rtt - syn) / rtt
+    return float("inf")
+
+
+def gaps(raw):
+    """s between data frames at the receiver"""
+    if not raw.captured_all("dst"):
+        raise BenchError(f"{raw.folder.name}: tcpdump missed frames")
+    times = [t for t, _ in raw.frames("dst")]
+    return [b - a for a, b in zip(times, times[1:])]
+
+
+def burst_frames(raw, _):
+    """frames that arrived back to back at the start"""
+    between = gaps(raw)
+    for i, gap in enumerate(between):
+        if gap > BACK_TO_BACK:
+            return i + 1
+    return len(between) + 1
+
+
+def gap(raw, measure):
+    """ms between frames after the first burst, median"""
+    between = gaps(raw)
+    return 1e3 * statistics.median(between[burst_frames(raw, measure):])
+
+
+def _largest(raw, measure, pattern, factor=1):
+    """Of a number of ss, over all sockets of the flow's port or all."""
+    _ = measure
+    found = [int(n) * factor for _, s in raw.samples
+             for n in re.findall(pattern, s)]
+    if not found:
+        raise BenchError(f"{raw.folder.name}: ss never showed {pattern}")
+    return max(found)
+
+
+def rwnd_max(raw, measure):
+    """largest receive window that the sender saw (ss snd_wnd), bytes"""
+    return _largest(raw, measure, r"\bsnd_wnd:(\d+)")
+
+
+def cwnd_max(raw, measure):
+    """largest congestion window (ss cwnd x mss), bytes"""
+    return _largest(raw, measure, r"\bcwnd:(\d+)", raw.plan["mss"])
+
+
+def ping(raw, _):
+    """ms, the last of three"""
+    return float(re.findall(r"time=([0-9.]+) ms",
+                            raw.text("ping.src.dst"))[-1])
+
+
+def tool_resent(raw, measure):
+    """segments sent again, as the tool itself reports them"""
+    flow, _, _ = _window(raw, measure)
+    if raw.flows[flow]["tool"] == "nuttcp":
+        last = nuttcp_fields(raw.text(f"{flow}.client").splitlines()[-1])
+        return int(last.get("retrans", 0))
+    return raw.iperf(flow, "client")["end"]["sum_sent"]["retransmits"]
+
+
+def trace_resent(raw, measure):
+    """segments that tshark takes for sent again, in a trace at `where`"""
+    host = measure.get("where", "src")
+    if not raw.captured_all(host):
+        raise BenchError(f"{raw.folder.name}: tcpdump missed frames")
+    out = tshark(raw.folder / f"{host}.pcap", "-Y",
+                 "(tcp.analysis.retransmission || tcp.analysis.out_of_order)"
+                 " && ip.dst == 10.79.0.0/16", "-T", "fields", "-e",
+                 "frame.number")
+    return len(out.split())
+
+
+METRICS = {f.__name__: f for f in (
+    goodput, share, lowest, spread, recovery, resent, resent_percent,
+    shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate,
+    burst_frames, gap, rwnd_max, cwnd_max, ping, tool_resent, trace_resent)}
+
+
+def figure(raw, measure):
+    """The number that a measure asks for."""
+    return METRICS[measure["metric"]](raw, measure)

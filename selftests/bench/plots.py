@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Plots: gnuplot, to SVG.
+
+over_time   goodput of every flow, second by second: a line for each
+against     a measure against the first axis, a line for each label of the others;
+            crosses are the paper's, dashes the model's
+"""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from errors import BenchError
+
+HEAD = """set terminal svg size 860,420 font "sans-serif,13" background "white"
+set encoding utf8
+set grid ytics lc rgb "#dddddd"
+set border 3
+set tics nomirror
+set key outside right top
+set datafile missing "-"
+"""
+COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf",
+           "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22")
+UNITS = {"bit": 1, "kbit": 1e-3, "mbit": 1, "gbit": 1e3, "us": 1e-3, "ms": 1,
+         "s": 1e3, "p": 1, "kB": 1, "MB": 1e3, "B": 1e-3, "KiB": 1.024,
+         "MiB": 1048.576, "bdp": 1, "%": 1, "": 1}
+
+
+def draw(experiment, path):
+    """The experiment's plot; False when it has none."""
+    plot = experiment["description"].get("plot")
+    if not plot:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        make = over_time if plot["kind"] == "over_time" else against
+        script = make(experiment, plot, Path(folder))
+        script = f'{HEAD}set output "{path}"\n{script}'
+        done = subprocess.run(["gnuplot"], input=script, capture_output=True,
+                              text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"gnuplot: {done.stderr.strip()}")
+    return True
+
+
+def _title(text):
+    return text.replace('"', "'").replace("_", " ")
+
+
+def _line(path, columns, title, i, style="lines lw 2"):
+    return (f'"{path}" using {columns} with {style} lc rgb '
+            f'"{COLOURS[i % len(COLOURS)]}" title "{_title(title)}"')
+
+
+def over_time(experiment, plot, folder):
+    """Means of half a second: what stood behind a hole comes all at once."""
+    lines = []
+    for label, flows in experiment["series"].items():
+        if plot.get("runs") and label not in plot["runs"]:
+            continue
+        for flow, points in flows.items():
+            path = folder / str(len(lines))
+            path.write_text("\n".join(f"{t} {r}" for t, r in points))
+            name = label if len(flows) == 1 else f"{label} {flow}"
+            lines.append(_line(path, "1:2", name, len(lines)))
+    return ('set xlabel "seconds"\nset ylabel "goodput, Mbit/s"\n'
+            "set yrange [0:*]\nplot " + ", \\\n".join(lines) + "\n")
+
+
+def _x(text):
+    """The number in a label, for an axis; its units differ within an axis."""
+    match = re.match(r"([0-9.eE+-]+)/?([0-9.]*)([A-Za-z%]*)", text)
+    if not match:
+        return None
+    value = float(match[1]) * UNITS.get(match[3], 1)
+    return value / float(match[2]) if match[2] else value
+
+
+def against(experiment, plot, folder):
+    """One line for each combination of the other axes."""
+    name = plot["measure"]
+    groups = {}
+    for row in experiment["rows"]:
+        if row["measure"] != name:
+            continue
+        first, *rest = experiment["axes"][row["label"]]
+        groups.setdefault(" ".join(rest), []).append((first, row))
+    numeric = all(_x(first) is not None
+                  for rows in groups.values() for first, _ in rows)
+    lines, tics = [], {}
+    for i, (group, rows) in enumerate(groups.items()):
+        path = folder / str(i)
+        points = []
+        for n, (first, row) in enumerate(rows):
+            x = _x(first) if numeric else n
+            tics[x] = first
+            points.append([x, row["value"], row["paper"], row.get("model")])
+        points.sort()
+        path.write_text("\n".join(
+            " ".join("-" if v in (None, float("inf")) else f"{v:g}"
+                     for v in point) for point in points))
+        title = group or "measured"
+        lines.append(_line(path, "1:2", title, i, "linespoints pt 7 lw 2"))
+        if any(p[2] is not None for p in points):
+            lines.append(_line(path, "1:3", f"{group} paper".strip(), i,
+                               "points pt 2 ps 1.3 lw 2"))
+        if any(p[3] is not None for p in points):
+            lines.append(_line(path, "1:4", f"{group} model".strip(), i,
+                               "lines dt 2"))
+    unit = next(r["unit"] for r in experiment["rows"] if r["measure"] == name)
+    words = [f'set ylabel "{_title(name)}{", " + unit if unit else ""}"',
+             f'set xlabel "{_title(plot.get("x", ""))}"',
+             "set xtics (" + ", ".join(f'"{t}" {x:g}' for x, t in
+                                       tics.items()) + ")"]
+    words += [f"set logscale {axis}" for axis in plot.get("log", "")]
+    if "y" not in plot.get("log", ""):
+        words.append("set yrange [0:*]")
+    return "\n".join(words) + "\nplot " + ", \\\n".join(lines) + "\n"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tools of a run said, read: iperf3's JSON, nuttcp's lines, ss, tc, tshark.
+
+Times are s from the start of the first flow; a flow's intervals begin when its
+tool says that the transfer began, which is a few round trips (the tool's own
+control connection) after its start.
+"""
+
+import json
+import re
+import subprocess
+from functools import cached_property
+from pathlib import Path
+
+from errors import BenchError
+
+
+class Raw:
+    """The folder of one run."""
+
+    def __init__(self, folder, plan):
+        self.folder = Path(folder)
+        self.plan = plan
+        self.flows = {f["name"]: f for f in plan["flows"]}
+
+    def text(self, name):
+        """A file of it."""
+        path = self.folder / name
+        if not path.exists():
+            raise BenchError(f"{path.parent.name}/{name} was not recorded; "
+                             "does the description ask for it?")
+        return path.read_text(encoding="utf-8", errors="replace")
+
+    def only_flow(self):
+        """The flow that is meant when a measure names none."""
+        return next(iter(self.flows))
+
+    def iperf(self, flow, side):
+        """What iperf3 said at that side."""
+        data = json.loads(self.text(f"{flow}.{side}"))
+        if "error" in data:
+            raise BenchError(f'{self.folder.name}: iperf3, flow "{flow}": '
+                             f'{data["error"]}')
+        return data
+
+    def received(self, flow):
+        """[(start, end, bytes)] at the receiver."""
+        if self.flows[flow]["tool"] == "nuttcp":
+            return nuttcp_intervals(self.text(f"{flow}.client"))
+        parts = [i["sum"] for i in self.iperf(flow, "server")["intervals"]]
+        return [(p["start"], p["end"], p["bytes"]) for p in parts]
+
+    def resent(self, flow):
+        """[(start, end, segments)] as iperf3's sender reads TCP_INFO."""
+        parts = [i["sum"] for i in self.iperf(flow, "client")["intervals"]]
+        return [(p["start"], p["end"], p.get("retransmits", 0))
+                for p in parts]
+
+    @cached_property
+    def samples(self):
+        """[(time, text of ss)]"""
+        parts = re.split(r"^# ([0-9.]+)\n", self.text("ss"), flags=re.M)[1:]
+        return [(float(t), s) for t, s in zip(parts[::2], parts[1::2])]
+
+    def drops(self, namespace, device, kind):
+        """Packets that the qdiscs of that kind dropped on a device."""
+        data = json.loads(self.text("qdiscs.json"))
+        return sum(q.get("drops", 0) for q in data.get(namespace, [])
+                   if q["dev"] == device and q["kind"] in kind)
+
+    def frames(self, host):
+        """[(time, bytes)] of a trace's full frames: not the tool's own words."""
+        out = tshark(self.folder / f"{host}.pcap",
+                     "-Y", "ip.dst == 10.79.0.0/16 && frame.len > 1000 && "
+                     "!icmp", "-T", "fields", "-e", "frame.time_epoch",
+                     "-e", "frame.len")
+        rows = (line.split() for line in out.splitlines())
+        return [(float(t), int(n)) for t, n in rows]
+
+    def captured_all(self, host):
+        """True when tcpdump says that the kernel dropped nothing."""
+        said = self.text(f"{host}.tcpdump")
+        return re.search(r"\b0 packets dropped by kernel", said) is not None
+
+
+def tshark(path, *words):
+    """tshark over one trace, without resolving any name."""
+    done = subprocess.run(["tshark", "-n", "-r", str(path), *words],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BenchError(f"tshark: {done.stderr.strip()}")
+    return done.stdout
+
+
+def nuttcp_fields(line):
+    """name=value words of nuttcp -fparse"""
+    return dict(re.findall(r"([A-Za-z_]+)=([-0-9.]+)", line))
+
+
+def nuttcp_intervals(text):
+    """nuttcp -i -fparse: a line an interval, each with its own seconds."""
+    found, now = [], 0.0
+    for line in text.splitlines():
+        fields = nuttcp_fields(line)
+        if "real_sec" not in fields:
+            continue
+        if "tx_cpu" in fields:      # the last line, of the whole
+            break
+        seconds = float(fields["real_sec"])
+        size = float(fields["megabytes"]) * 2**20
+        found.append((now, now + seconds, size))
+        now += seconds
+    return found

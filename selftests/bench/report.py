@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report: Markdown with its plots beside it, and one HTML file with all inside."""
+
+import html
+import re
+
+from judge import shown
+from metrics import METRICS
+
+STYLE = """body{font:16px/1.5 sans-serif;max-width:60em}
+body{margin:2em auto;padding:0 1em}table{border-collapse:collapse}
+td,th{border:1px solid #ccc;padding:.2em .6em;text-align:right}
+td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
+.refused{background:#fee;padding:.5em}code{background:#f4f4f4}"""
+
+
+def cell(row):
+    """Our figure; with several seeds, the median and the range."""
+    if row["low"] != row["high"]:
+        return (f'{shown(row["value"])} ({shown(row["low"])} to '
+                f'{shown(row["high"])})')
+    return shown(row["value"])
+
+
+def table_of(experiment):
+    """[[cell]]: a line a label; for each measure paper, ours, model."""
+    measures = experiment["description"]["measure"]
+    rows = experiment["rows"]
+    head, columns = [""], []
+    for measure in measures:
+        mine = [r for r in rows if r["measure"] == measure["name"]]
+        unit = f', {measure["unit"]}' if measure.get("unit") else ""
+        for key, word in (("paper", "paper"), ("value", "here"),
+                          ("model", "model")):
+            if any(r.get(key) is not None for r in mine):
+                head.append(f'{measure["name"]}{unit}: {word}')
+                columns.append((measure["name"], key))
+    lines = [head]
+    for label in dict.fromkeys(r["label"] for r in rows):
+        by = {r["measure"]: r for r in rows if r["label"] == label}
+        lines.append([label] + [
+            cell(by[name]) if key == "value" else shown(by[name].get(key))
+            for name, key in columns])
+    return lines
+
+
+def parameters_of(experiment):
+    """What was the same in all runs, in the description's own words."""
+    words = []
+    for section in ("path", "sender", "hosts"):
+        for key, value in experiment["description"].get(section, {}).items():
+            if isinstance(value, dict):
+                value = "; ".join(f"{k} = {v}" for k, v in value.items())
+                key = f"sysctl on {key}"
+            words.append(f"{key} {str(value).lower()}"
+                         if isinstance(value, bool) else f"{key} {value}")
+    for flow in experiment["description"].get("flow", []):
+        words.append(f'flow {flow["name"]}: ' + ", ".join(
+            f"{k} {v}" for k, v in flow.items() if k != "name"))
+    for step in experiment["description"].get("step", []):
+        words.append(f'at {step["at"]} s on {step["on"]}: {step["do"]}')
+    return words
+
+
+def markdown(experiment, picture):
+    """One experiment's section."""
+    d = experiment["description"]
+    lines = [f'## {d["id"]}: {d["title"]}', "", f'Source: {d["source"]}.', ""]
+    if experiment.get("refused"):
+        return lines + [f'**Not reported: {experiment["refused"]}.**', ""]
+    head, *body = table_of(experiment)
+    lines += ["| " + " | ".join(head) + " |",
+              "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(line) + " |" for line in body]
+    lines += ["", d["why"].strip(), ""]
+    if picture:
+        lines += [f"![{d['title']}]({picture})", ""]
+    metrics = dict.fromkeys((m["metric"], m["name"]) for m in d["measure"])
+    lines += ["Measured: " + "; ".join(
+        f"{name} is {METRICS[metric].__doc__.splitlines()[0]}"
+        for metric, name in metrics) + ".", ""]
+    lines += ["Parameters: " + "; ".join(parameters_of(experiment)) + ".", ""]
+    failed = [s for r in experiment["rows"] for ok, s in r["verdicts"]
+              if not ok]
+    lines += [f"**Outside of its tolerance: {s}**" for s in failed]
+    return lines + [""] * bool(failed)
+
+
+def opening(about):
+    """What the whole was made with."""
+    lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "",
+             "# Circuit TCP: the papers' experiments, made again", "",
+             f'Made by `make bench` from commit {about["commit"]} on kernel '
+             f'{about["kernel"]}, in virtual time: the same seed gives the '
+             "same figures on any machine. Every run has a machine of its "
+             "own, real tools (iperf3, nuttcp, tc, ss, tshark) and a network "
+             "of namespaces (`selftests/bench/network.py`).", "",
+             "What the lab carries without our code (an experiment outside "
+             "of it is not reported):", "", "| what | from | to |", "|---|---|---|"]
+    for axis, span in about["ranges"].items():
+        values = [f"{v:g}" for v in span] if span else ["nothing", "held"]
+        lines.append(f"| {axis} | {values[0]} | {values[1]} |")
+    return lines + ["", "Rates are in bit/s, rtt in s, loss in parts of 1. "
+                    "In plots, crosses are the paper's and dashes a model's.",
+                    ""]
+
+
+def write_markdown(path, about, experiments, pictures):
+    """docs' version: plots are files beside it."""
+    lines = opening(about)
+    for experiment in experiments:
+        name = experiment["description"]["id"]
+        lines += markdown(experiment, pictures.get(name) and f"{name}.svg")
+    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def write_html(path, about, experiments, pictures):
+    """One file that needs no other: the Markdown's subset, turned over."""
+    parts = ["<!doctype html><meta charset=utf-8><!-- "
+             "SPDX-License-Identifier: GPL-2.0 -->",
+             f"<title>tcp_circuit: bench</title><style>{STYLE}</style>"]
+    parts.append(to_html(opening(about)))
+    for experiment in experiments:
+        name = experiment["description"]["id"]
+        parts.append(to_html(markdown(experiment, None)))
+        if pictures.get(name):
+            svg = pictures[name].read_text(encoding="utf-8")
+            parts.append(svg[svg.index("<svg"):])
+    path.write_text("\n".join(parts), encoding="utf-8")
+
+
+def inline(text):
+    """Bold and code of one line."""
+    text = html.escape(text)
+    text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", text)
+
+
+def to_html(lines):
+    """Headings, tables and paragraphs: all that markdown() writes."""
+    out, rows = [], []
+    for line in [*lines, ""]:
+        if line.startswith("|"):
+            if not set(line) <= set("|-"):
+                rows.append([inline(c.strip())
+                             for c in line.strip("|").split("|")])
+            continue
+        if rows:
+            tags = ["th"] + ["td"] * (len(rows) - 1)
+            out.append("<table>" + "".join(
+                "<tr>" + "".join(f"<{t}>{c}</{t}>" for c in row) + "</tr>"
+                for t, row in zip(tags, rows)) + "</table>")
+            rows = []
+        if line.startswith("#"):
+            level = len(line) - len(line.lstrip("#"))
+            out.append(f"<h{level}>{inline(line[level:].strip())}</h{level}>")
+        elif line and not line.startswith("<!--"):
+            out.append(f"<p>{inline(line)}</p>")
+    return "\n".join(out)

@@ -1,0 +1,315 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Unit tests of the bench's pure parts; TAP.  No machine is booted."""
+
+import copy
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import calibration
+import description
+import formula
+import judge
+import metrics
+import raw
+import report
+import units
+from errors import BenchError
+from expand import runs_of
+
+SMALL = {
+    "title": "t", "source": "s", "why": "w",
+    "path": {"rate": "1gbit", "rtt": "10ms"},
+    "sender": {"fcwnd": "1.3bdp"},
+    "flow": [{"name": "f", "tool": "iperf3", "from": "src", "to": "dst",
+              "seconds": 2}],
+    "measure": [{"name": "goodput", "metric": "goodput",
+                 "paper": {"1gbit 10ms": 900.0}, "tolerance": "10%"}],
+    "vary": [{"path.rate": ["1gbit", "100mbit"]},
+             {"path.rtt": ["10ms", "50ms"]}],
+}
+
+
+def small(**changes):
+    """SMALL with some sections replaced."""
+    return {**copy.deepcopy(SMALL), **changes}
+
+
+class Units(unittest.TestCase):
+    """Quantities"""
+
+    def test_values(self):
+        self.assertEqual(units.rate("4gbit"), 4000000000)
+        self.assertEqual(units.rate("0.5kbit"), 500)
+        self.assertAlmostEqual(units.time("26ms"), 0.026)
+        self.assertEqual(units.size("100kB", 1514, 1), 100000)
+        self.assertEqual(units.size("1KiB", 1514, 1), 1024)
+        self.assertEqual(units.size("10p", 1514, 1), 15140)
+        self.assertEqual(units.size("1.3bdp", 1514, 1000), 1300)
+        self.assertAlmostEqual(units.part("1/22000"), 1 / 22000)
+        self.assertAlmostEqual(units.part("0.1%"), 0.001)
+        self.assertEqual(units.part(0), 0)
+
+    def test_refused(self):
+        for read, bad in ((units.rate, "4gbps"), (units.rate, "4"),
+                          (units.time, "26"), (units.part, "2"),
+                          (units.part, "1/0"), (units.part, "some")):
+            with self.assertRaisesRegex(BenchError, f'"{bad}"'):
+                read(bad)
+        with self.assertRaisesRegex(BenchError, '"100kb"'):
+            units.size("100kb", 1514, 1)
+
+
+class Formulas(unittest.TestCase):
+    """Models"""
+
+    def test_values(self):
+        names = {"line": 900, "fcwnd": 10, "loss": 0.01}
+        self.assertEqual(formula.evaluate("min(line, fcwnd * 8)", names), 80)
+        self.assertAlmostEqual(formula.evaluate("-1 / sqrt(loss)", names),
+                               -10)
+
+    def test_refused(self):
+        for bad in ("line +", "open('x')", "nothing", "line.real", "'a'"):
+            with self.assertRaises(BenchError):
+                formula.evaluate(bad, {"line": 1})
+
+
+class Descriptions(unittest.TestCase):
+    """Loading and checking"""
+
+    def refused(self, words, **changes):
+        with self.assertRaisesRegex(BenchError, words):
+            description.check(small(**changes))
+
+    def test_small_is_good(self):
+        description.check(small())
+
+    def test_refused(self):
+        self.refused('path.rate: "4gbps" is not a rate',
+                     path={"rate": "4gbps", "rtt": "1ms"})
+        self.refused('"path.rat".*did you mean path.rate',
+                     path={"rat": "1gbit", "rate": "1gbit", "rtt": "1ms"})
+        self.refused("path.rtt is missing", path={"rate": "1gbit"})
+        self.refused('"pth"', pth={"rate": "1gbit"})
+        self.refused("differ in length", vary=[
+            {"path.rate": ["1gbit"], "path.rtt": ["1ms", "2ms"]}])
+        self.refused('vary: "path" names nothing', vary=[{"path": ["x"]}])
+        self.refused('vary.path.rtt: "fast"', vary=[{"path.rtt": ["fast"]}])
+        self.refused('no flow is called "g"', measure=[
+            {"name": "m", "metric": "goodput", "flow": "g"}])
+        self.refused('"speed" is none of', measure=[
+            {"name": "m", "metric": "speed"}])
+        self.refused("either seconds or bytes", flow=[
+            {"name": "f", "tool": "udp", "from": "src", "to": "dst"}])
+        self.refused('"1" is not true or false',
+                     path={"rate": "1gbit", "rtt": "1ms", "offloads": 1})
+
+    def test_not_toml(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write("title = ")
+            file.flush()
+            with self.assertRaisesRegex(BenchError, "not TOML"):
+                description.load(file.name)
+
+    def test_all_of_the_tree(self):
+        every = description.load_all()
+        self.assertGreater(len(every), 5)
+        for one in every:
+            labels = {run["label"] for run in runs_of(one)}
+            for measure in one["measure"]:
+                for key in ("paper", "expect", "least", "most", "model"):
+                    asked = measure.get(key)
+                    if isinstance(asked, dict):
+                        self.assertLessEqual(
+                            set(asked), labels,
+                            f'{one["id"]}: {key} of "{measure["name"]}"')
+
+
+class Expansion(unittest.TestCase):
+    """Descriptions into runs"""
+
+    def test_axes_are_crossed(self):
+        runs = runs_of(small())
+        self.assertEqual([r["label"] for r in runs],
+                         ["1gbit 10ms", "1gbit 50ms", "100mbit 10ms",
+                          "100mbit 50ms"])
+        self.assertEqual(runs[3]["plan"]["bdp"], 625000)
+
+    def test_window_in_segments(self):
+        plan = runs_of(small())[0]["plan"]
+        self.assertEqual(plan["fcwnd"], round(1.3 * 1250000) // 1514)
+        self.assertAlmostEqual(plan["payload_rate"], 1e9 * 1448 / 1514)
+
+    def test_keys_of_one_axis_go_together(self):
+        runs = runs_of(small(vary=[
+            {"label": ["a", "b"], "path.rtt": ["1ms", "2ms"],
+             "flow.f.cc": ["cubic", "htcp"]}]))
+        self.assertEqual([(r["label"], r["plan"]["rtt"],
+                           r["plan"]["flows"][0]["cc"]) for r in runs],
+                         [("a", 0.001, "cubic"), ("b", 0.002, "htcp")])
+
+    def test_seeds(self):
+        runs = runs_of(small(seeds=3, vary=[]))
+        self.assertEqual([r["seed"] for r in runs], [1, 2, 3])
+        self.assertEqual(runs[0]["label"], "all")
+        self.assertEqual(runs[0]["plan"], runs[2]["plan"])
+
+    def test_the_description_stays(self):
+        one = small()
+        runs_of(one)
+        self.assertEqual(one, SMALL)
+
+
+class Metrics(unittest.TestCase):
+    """Figures from what tools said"""
+
+    PARTS = [(i / 10, (i + 1) / 10, 1250000 if i >= 10 else 125000)
+             for i in range(30)]
+
+    def test_mean_rate(self):
+        self.assertAlmostEqual(metrics.mean_rate(self.PARTS, 0, 1), 10)
+        self.assertAlmostEqual(metrics.mean_rate(self.PARTS, 1, 3), 100)
+        self.assertAlmostEqual(metrics.mean_rate(self.PARTS, 2, 9), 100)
+        with self.assertRaises(BenchError):
+            metrics.mean_rate(self.PARTS, 5, 6)
+
+    def test_recovery(self):
+        class Fake:
+            flows = {"f": {"seconds": 20}}
+
+            @staticmethod
+            def received(_):
+                rate = [10 if 50 <= i < 70 else 100 for i in range(200)]
+                return [(i / 10, (i + 1) / 10, r)
+                        for i, r in enumerate(rate)]
+        found = metrics.recovery(Fake(), {"flow": "f", "from": 5})
+        self.assertAlmostEqual(found, 2.0)
+
+    def test_nuttcp(self):
+        line = "megabytes=1.0000 real_sec=0.10 rate_Mbps=83.8"
+        text = f"{line}\n{line}\n{line} tx_cpu=0 rx_cpu=0 retrans=7\n"
+        self.assertEqual(raw.nuttcp_intervals(text),
+                         [(0.0, 0.1, 1048576), (0.1, 0.2, 1048576)])
+        self.assertEqual(raw.nuttcp_fields(text)["retrans"], "7")
+
+
+class Judging(unittest.TestCase):
+    """Rows and their verdicts"""
+
+    def rows(self, value, **more):
+        one = small(vary=[])
+        one["measure"] = [{"name": "m", "metric": "goodput", **more}]
+        return judge.rows_of(one, [(r, {"m": value}) for r in runs_of(one)])
+
+    def held(self, value, **more):
+        return [v[0] for v in self.rows(value, **more)[0]["verdicts"]]
+
+    def test_paper_with_tolerance(self):
+        more = {"paper": {"all": 100}, "tolerance": "5%"}
+        self.assertEqual(self.held(104, **more), [True])
+        self.assertEqual(self.held(106, **more), [False])
+
+    def test_expected(self):
+        self.assertEqual(self.held(957, expect="line", tolerance="5"), [True])
+        self.assertEqual(self.held(950, expect="line", tolerance="5"),
+                         [False])
+        self.assertEqual(self.held(5, least=5, most=4), [True, False])
+        self.assertEqual(self.held(1, paper={"all": 2}), [])
+        self.assertEqual(self.held(float("inf"), most=3), [False])
+
+    def test_median_of_seeds(self):
+        one = small(vary=[], seeds=3)
+        one["measure"] = [{"name": "m", "metric": "goodput"}]
+        row = judge.rows_of(one, [(r, {"m": 10 ** r["seed"]})
+                                  for r in runs_of(one)])[0]
+        self.assertEqual((row["value"], row["low"], row["high"]),
+                         (100, 10, 1000))
+
+    def test_bad_tolerance(self):
+        with self.assertRaisesRegex(BenchError, '"narrow"'):
+            judge.slack("narrow", 1)
+
+
+class Calibration(unittest.TestCase):
+    """Ranges, and what lies outside of them"""
+
+    def test_span(self):
+        self.assertEqual(calibration.span(
+            [(1, True), (4, True), (10, False), (20, True)]), [1, 4])
+        self.assertIsNone(calibration.span([(1, False)]))
+
+    def test_objection(self):
+        plan = runs_of(small(vary=[]))[0]["plan"]
+        ranges = {"rate, offloads off": [1e8, 1e9], "rtt": [0.001, 0.3]}
+        self.assertIsNone(calibration.objection(ranges, plan))
+        self.assertRegex(calibration.objection(
+            ranges, {**plan, "rate": 4e9}), "4000 Mbit/s is outside")
+        self.assertRegex(calibration.objection(
+            ranges, plan, [{"metric": "gap"}]), "spacing was not calibrated")
+        self.assertRegex(calibration.objection(
+            ranges, {**plan, "loss": 0.1}), "loss was not calibrated")
+        self.assertRegex(calibration.objection(
+            ranges, {**plan, "offloads": True}), "offloads on was not")
+
+
+class Report(unittest.TestCase):
+    """What a reader gets"""
+
+    def test_tables_and_escapes(self):
+        out = report.to_html(["# a<b", "", "| x | y |", "|---|---|",
+                              "| 1 | **2** |", "", "text"])
+        self.assertEqual(out, "<h1>a&lt;b</h1>\n<table><tr><th>x</th>"
+                         "<th>y</th></tr><tr><td>1</td><td><strong>2"
+                         "</strong></td></tr></table>\n<p>text</p>")
+
+    def test_refused_has_no_figure(self):
+        lines = report.markdown({"description": {**small(), "id": "X"},
+                                 "refused": "too fast", "rows": []}, None)
+        self.assertIn("**Not reported: too fast.**", lines)
+        self.assertFalse([line for line in lines if line.startswith("|")])
+
+    def test_numbers(self):
+        self.assertEqual([judge.shown(v) for v in
+                          (None, 0, 3, 3805.6, 0.00171, float("inf"), 99.54)],
+                         ["", "0", "3", "3806", "0.00171", "never", "99.54"])
+
+
+class Tap(unittest.TestResult):
+    """One line for each test"""
+
+    def say(self, test, error=None):
+        ok = "not ok" if error else "ok"
+        print(f"{ok} {self.testsRun} - {type(test).__doc__}: "
+              f"{test.id().rsplit('.', 1)[1].removeprefix('test_')}")
+        for line in (error or "").splitlines():
+            print(f"# {line}")
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.say(test)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.say(test, self.errors[-1][1])
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.say(test, self.failures[-1][1])
+
+
+def main():
+    """All tests of this file."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    suite = unittest.defaultTestLoader.loadTestsFromModule(
+        sys.modules[__name__])
+    result = Tap()
+    suite.run(result)
+    print(f"1..{result.testsRun}")
+    return 0 if result.wasSuccessful() and result.testsRun else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
