@@ -70,7 +70,7 @@ SCHEMA = {
              "start": number, "seconds": count, "bytes": _size,
              "rate": units.rate, "streams": count, "options": words},
     "step": {"at": number, "on": _one_of(*HOSTS, "sw", "wan-dst"),
-             "do": text},
+             "do": text, "name": text},
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
                 "from": number, "until": number, "unit": text,
                 "where": _one_of("src", "dst"), "paper": table,

@@ -39,7 +39,7 @@ def _apply(varied, axis, i):
         kind, name = key_of(key)
         if kind in ("flow", "step", "measure"):
             which = key.split(".")[1]
-            target = next(f for f in varied[kind] if f["name"] == which)
+            target = next(f for f in varied[kind] if f.get("name") == which)
         else:
             target = varied.setdefault(kind, {})
         target[name] = values[i]
@@ -87,7 +87,8 @@ def plan_of(varied):
         "sample": units.time(hosts["sample"]) if "sample" in hosts else None,
         "trace": hosts.get("trace", []),
         "flows": [_flow(f, size) for f in varied.get("flow", [])],
-        "steps": varied.get("step", []),
+        "steps": [{k: s[k] for k in ("at", "on", "do")}
+                  for s in varied.get("step", [])],
     }
 
 

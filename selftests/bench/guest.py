@@ -12,14 +12,10 @@ import subprocess
 import sys
 import time
 
-from network import in_ns, lay, run
+from network import in_ns, inside, lay, run, sysctl
 
 LAB = "/lab/"
 GRACE = 600     # s of virtual time that a flow may last beyond its end
-
-
-def sysctl(host, name, value):
-    run(in_ns(host, ["sysctl", "-qw", f"{name}={value}"]))
 
 
 def prepare_machine(plan):
@@ -159,8 +155,10 @@ def wait_listening(plan):
     """Until every server is there: poll, never merely sleep."""
     wanted = len(plan["flows"])
     for _ in range(100):
-        ready = sum(len(run(in_ns(host, ["ss", "-Hltn"])).splitlines())
-                    for host in {f["to"] for f in plan["flows"]})
+        ready = 0
+        for host in {f["to"] for f in plan["flows"]}:
+            with inside(host):
+                ready += len(run(["ss", "-Hltn"]).splitlines())
         if ready >= wanted:
             return
         time.sleep(0.1)
@@ -175,7 +173,8 @@ class Sampler:
         self.file = open(LAB + "ss", "w", encoding="utf-8")
 
     def __call__(self):
-        out = run(in_ns("src", ["ss", "-tinHO"]))
+        with inside("src"):
+            out = run(["ss", "-tinHO"])
         self.file.write(f"# {self.clock.now():.6f}\n{out}")
         self.file.flush()
 
@@ -209,8 +208,8 @@ def stop_traces(started):
 
 def qdiscs(hosts):
     """tc's counters everywhere, by namespace."""
-    return {host: json.loads(run(in_ns(host, ["tc", "-j", "-s", "qdisc",
-                                              "show"])) or "[]")
+    return {host: json.loads(run(["tc", "-n", host, "-j", "-s", "qdisc",
+                                  "show"]) or "[]")
             for host in hosts}
 
 
@@ -223,9 +222,9 @@ def main():
     # Also fills the neighbour tables, whose first question would cost a round trip
     for end in [e for e in ends if e.startswith("dst")]:
         for host in [e for e in ends if not e.startswith("dst")]:
-            out = run(in_ns(host, ["ping", "-c", "3", "-i", "0.2", "-W", "5",
-                                   addresses[end]]))
-            keep(f"ping.{host}.{end}", out)
+            with inside(host):
+                keep(f"ping.{host}.{end}", run(["ping", "-c", "2", "-W", "5",
+                                                addresses[end]]))
     prepare_hosts(plan, ends)
 
     clock, transfers = Clock(), Transfers(plan, addresses)

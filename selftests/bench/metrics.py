@@ -12,7 +12,7 @@ import statistics
 from errors import BenchError
 from raw import nuttcp_fields, tshark
 
-BACK_TO_BACK = 20e-6    # s: closer than this is one burst
+BACK_TO_BACK = 0.5      # of a frame's time at the rate: closer is one burst
 FULL = 0.95             # of the line's payload: "at full rate"
 
 
@@ -116,11 +116,17 @@ def udp_lost(raw, measure):
 
 
 def loss_sigmas(raw, measure):
-    """(lost - n p) / sqrt(n p (1 - p)) of n UDP frames"""
+    """(lost - n p) / sqrt(n p (1 - p)): of n UDP frames those that did not arrive,
+    or of n TCP segments those that were sent again"""
     flow, _, _ = _window(raw, measure)
-    end = raw.iperf(flow, "client")["end"]["sum"]
-    n, p = end["packets"], raw.plan["loss"]
-    return (end["lost_packets"] - n * p) / (n * p * (1 - p)) ** 0.5
+    end = raw.iperf(flow, "client")["end"]
+    if raw.flows[flow]["tool"] == "udp":
+        n, lost = end["sum"]["packets"], end["sum"]["lost_packets"]
+    else:
+        n = end["sum_received"]["bytes"] / raw.plan["mss"]
+        lost = end["sum_sent"]["retransmits"]
+    p = raw.plan["loss"]
+    return (lost - n * p) / (n * p * (1 - p)) ** 0.5
 
 
 def full_rate(raw, measure):
@@ -156,16 +162,21 @@ def gaps(raw):
 def burst_frames(raw, _):
     """frames that arrived back to back at the start"""
     between = gaps(raw)
-    for i, gap in enumerate(between):
-        if gap > BACK_TO_BACK:
+    apart = BACK_TO_BACK * raw.plan["wire"] * 8 / raw.plan["rate"]
+    for i, seconds in enumerate(between):
+        if seconds > apart:
             return i + 1
     return len(between) + 1
 
 
 def gap(raw, measure):
-    """ms between frames after the first burst, median"""
-    between = gaps(raw)
-    return 1e3 * statistics.median(between[burst_frames(raw, measure):])
+    """ms between frames after the first burst, mean without the outer twentieths (tcpdump
+    rounds each to a microsecond)"""
+    between = sorted(gaps(raw)[burst_frames(raw, measure):])
+    edge = len(between) // 20
+    if edge < 1:
+        raise BenchError(f"{raw.folder.name}: too few frames after the burst")
+    return 1e3 * statistics.mean(between[edge:-edge])
 
 
 def _largest(raw, measure, pattern, factor=1):
@@ -189,7 +200,7 @@ def cwnd_max(raw, measure):
 
 
 def ping(raw, _):
-    """ms, the last of three"""
+    """ms, the second of two: the first also asks for addresses"""
     return float(re.findall(r"time=([0-9.]+) ms",
                             raw.text("ping.src.dst"))[-1])
 

@@ -13,8 +13,13 @@ wan-dst has the delay, half each way, and the loss, towards dst.  The sender's
 shaper is on src's eth1.  Hosts that no flow names are not there.
 """
 
+import contextlib
+import ctypes
+import os
 import subprocess
 import sys
+
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def run(words, stdin=None):
@@ -32,47 +37,83 @@ def in_ns(name, words):
     return ["ip", "netns", "exec", name, *words]
 
 
+def enter(path):
+    """This process' network namespace from now on."""
+    fd = os.open(path, os.O_RDONLY)
+    if LIBC.setns(fd, 0):
+        sys.exit(f"setns {path}: {os.strerror(ctypes.get_errno())}")
+    os.close(fd)
+
+
+@contextlib.contextmanager
+def inside(name):
+    """What is done here, or started, is done in that namespace."""
+    enter(f"/run/netns/{name}")
+    try:
+        yield
+    finally:
+        enter("/proc/1/ns/net")
+
+
+def sysctl(name, key, value):
+    """In a namespace, without a program: there are many."""
+    with inside(name):
+        path = "/proc/sys/" + key.replace(".", "/")
+        try:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(str(value))
+        except OSError as error:
+            sys.exit(f"{name}: {key} = {value}: {error.strerror}")
+
+
 class Wires:
-    """Commands for ip, gathered: one program started instead of fifty."""
+    """What ip and tc are to do, gathered: to start a program is what costs."""
 
     def __init__(self, plan):
         self.plan = plan
         self.namespaces = []
         self.ports = []         # (namespace, device)
-        self.links = 0
+        self.first = []         # for ip in the machine's own namespace
+        self.ip = {}            # for ip, by namespace
+        self.tc = {}
 
     def add(self, *names):
         for name in names:
-            run(["ip", "netns", "add", name])
-            run(["ip", "-n", name, "link", "set", "lo", "up"])
+            self.first.append(f"netns add {name}")
             self.namespaces.append(name)
+            self.ip[name], self.tc[name] = ["link set lo up"], []
 
     def link(self, left, left_port, right, right_port, net):
         """A veth pair; .1 on the left, .2 on the right."""
-        mtu = str(self.plan["mtu"])
-        a, b = f"a{self.links}", f"b{self.links}"
-        self.links += 1
-        run(["ip", "link", "add", a, "mtu", mtu, "netns", left, "type",
-             "veth", "peer", "name", b, "mtu", mtu, "netns", right])
-        for ns, old, port, last in ((left, a, left_port, 1),
-                                    (right, b, right_port, 2)):
-            run(["ip", "-n", ns, "-batch", "-"],
-                f"link set {old} name {port}\nlink set {port} up\n"
-                f"addr add {net}.{last}/24 dev {port}\n")
+        mtu = self.plan["mtu"]
+        self.first.append(f"link add {left_port} mtu {mtu} netns {left} type "
+                          f"veth peer name {right_port} mtu {mtu} "
+                          f"netns {right}")
+        for ns, port, last in ((left, left_port, 1), (right, right_port, 2)):
+            self.ip[ns] += [f"link set {port} up",
+                            f"addr add {net}.{last}/24 dev {port}"]
             self.ports.append((ns, port))
 
     def route(self, ns, net, via):
-        run(["ip", "-n", ns, "route", "add", net, "via", via])
+        self.ip[ns].append(f"route add {net} via {via}")
+
+    def qdisc(self, ns, port, words):
+        self.tc[ns].append(f"qdisc add dev {port} root {words}")
+
+    def make(self):
+        """All links before any address: a route wants both ends up."""
+        run(["ip", "-batch", "-"], "\n".join(self.first) + "\n")
+        for ns in self.namespaces:
+            run(["ip", "-n", ns, "-batch", "-"], "\n".join(self.ip[ns]) + "\n")
+        for ns, words in self.tc.items():
+            if words:
+                run(["tc", "-n", ns, "-batch", "-"], "\n".join(words) + "\n")
 
 
-def qdisc(ns, port, *words):
-    run(in_ns(ns, ["tc", "qdisc", "add", "dev", port, "root", *words]))
-
-
-def delay(ns, port, rtt, *more):
-    """Half a round trip, in ns; room for whatever is under way."""
-    qdisc(ns, port, "netem", "limit", "10000000", "delay",
-          f"{rtt / 2 * 1e6:.3f}us", *more)
+def delay(wires, ns, port, rtt, more=""):
+    """Half a round trip, in us; room for whatever is under way."""
+    wires.qdisc(ns, port, "netem limit 10000000 delay "
+                f"{rtt / 2 * 1e6:.3f}us {more}")
 
 
 def towards(wires, plan, dst, number, rtt):
@@ -84,26 +125,24 @@ def towards(wires, plan, dst, number, rtt):
     wires.route("sw", f"10.79.{number}.0/24", f"10.78.{number}.2")
     wires.route(wan, "10.77.0.0/16", f"10.78.{number}.1")
     wires.route(dst, "default", f"10.79.{number}.1")
-    damage = []
-    if plan["loss"]:
-        damage += ["loss", f"{plan['loss'] * 100:.9f}%"]
-    if plan["reorder"]:
-        damage += ["reorder", f"{plan['reorder'] * 100:.9f}%"]
-    delay(wan, "on", rtt, *damage)
-    delay(wan, "back", rtt)
+    damage = [f"{word} {plan[word] * 100:.9f}%"
+              for word in ("loss", "reorder") if plan[word]]
+    delay(wires, wan, "on", rtt, " ".join(damage))
+    delay(wires, wan, "back", rtt)
     if plan["line"]:
         # Two frames of tokens, or one GSO packet where there are such: tbf
         # would cut it up in software
         burst = 2 * plan["wire"] if not plan["offloads"] else 80000
-        qdisc("sw", port, "tbf", "rate", f"{plan['line']}bit", "burst",
-              str(burst), "limit", str(plan["buffer"]))
+        wires.qdisc("sw", port, f"tbf rate {plan['line']}bit burst {burst} "
+                    f"limit {plan['buffer']}")
 
 
 def one_packet_is_one_frame(wires):
     """netem and tbf take a GSO packet of 64 KB for a single one."""
     for ns, port in wires.ports:
-        run(in_ns(ns, ["ethtool", "-K", port, "tso", "off", "gso", "off",
-                       "gro", "off"]))
+        with inside(ns):
+            run(["ethtool", "-K", port, "tso", "off", "gso", "off", "gro",
+                 "off"])
 
 
 def lay(plan):
@@ -120,9 +159,10 @@ def lay(plan):
     if plan["rtt2"] is not None:
         towards(wires, plan, "dst2", 2, plan["rtt2"])
         addresses["dst2"] = "10.79.2.2"
+    wires.make()
     for ns in wires.namespaces:
-        run(in_ns(ns, ["sysctl", "-qw", "net.ipv4.ip_forward=1",
-                       "net.ipv4.tcp_no_metrics_save=1"]))
+        sysctl(ns, "net.ipv4.ip_forward", 1)
+        sysctl(ns, "net.ipv4.tcp_no_metrics_save", 1)
     if not plan["offloads"]:
         one_packet_is_one_frame(wires)
     return wires.namespaces, addresses

@@ -76,9 +76,9 @@ def markdown(experiment, picture):
     if picture:
         lines += [f"![{d['title']}]({picture})", ""]
     metrics = dict.fromkeys((m["metric"], m["name"]) for m in d["measure"])
-    lines += ["Measured: " + "; ".join(
-        f"{name} is {METRICS[metric].__doc__.splitlines()[0]}"
-        for metric, name in metrics) + ".", ""]
+    said = [f"{name}: {' '.join(METRICS[metric].__doc__.split())}"
+            for metric, name in metrics]
+    lines += ["Measured: " + "; ".join(said) + ".", ""]
     lines += ["Parameters: " + "; ".join(parameters_of(experiment)) + ".", ""]
     failed = [s for r in experiment["rows"] for ok, s in r["verdicts"]
               if not ok]

@@ -25,7 +25,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 . "$here/cache.sh"
 
-mem=2G limit=300 out= seed= preload=
+mem=2G limit=300 out='' seed='' preload=''
 while getopts m:t:o:s: opt; do
 	case $opt in
 	m) mem=$OPTARG ;;
