@@ -196,7 +196,11 @@ def start_traces(plan):
 
 
 def stop_traces(started):
-    """Its last words say what it missed: nothing may be."""
+    """Its last words say what it missed: nothing may be.  The kernel hands over
+    what it has captured once in a second, and a process that is ended does not
+    ask for the rest."""
+    if started:
+        time.sleep(2)
     for host, process in started:
         process.terminate()
         said = process.communicate()[1]

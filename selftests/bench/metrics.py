@@ -173,8 +173,8 @@ def gap(raw, measure):
     """ms between frames after the first burst, mean without the outer twentieths (tcpdump
     rounds each to a microsecond)"""
     between = sorted(gaps(raw)[burst_frames(raw, measure):])
-    edge = len(between) // 20
-    if edge < 1:
+    edge = max(1, len(between) // 20)
+    if len(between) < 3:
         raise BenchError(f"{raw.folder.name}: too few frames after the burst")
     return 1e3 * statistics.mean(between[edge:-edge])
 

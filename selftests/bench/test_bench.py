@@ -6,6 +6,7 @@ import copy
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import calibration
@@ -187,6 +188,17 @@ class Metrics(unittest.TestCase):
                         for i, r in enumerate(rate)]
         found = metrics.recovery(Fake(), {"flow": "f", "from": 5})
         self.assertAlmostEqual(found, 2.0)
+
+    def test_spacing(self):
+        class Fake:
+            plan = {"wire": 1514, "rate": 20e6}
+            frames = [(0.0, 1514)] * 10 + [(0.0006 * i, 1514)
+                                           for i in range(1, 50)]
+
+        with unittest.mock.patch.object(metrics, "gaps", lambda raw: [
+                b[0] - a[0] for a, b in zip(raw.frames, raw.frames[1:])]):
+            self.assertEqual(metrics.burst_frames(Fake, {}), 10)
+            self.assertAlmostEqual(metrics.gap(Fake, {}), 0.6)
 
     def test_nuttcp(self):
         line = "megabytes=1.0000 real_sec=0.10 rate_Mbps=83.8"
