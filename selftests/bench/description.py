@@ -197,6 +197,9 @@ def _check_flows(data):
         if ("seconds" in flow) == ("bytes" in flow):
             raise BenchError(f'flow "{flow["name"]}" needs either seconds '
                              "or bytes")
+        if flow["tool"] == "nuttcp" and "bytes" in flow:
+            raise BenchError(f'flow "{flow["name"]}": nuttcp counts buffers, '
+                             "not bytes; give it seconds")
     for measure in data["measure"]:
         wanted = measure.get("flow")
         if wanted and wanted not in names:

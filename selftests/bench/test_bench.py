@@ -105,6 +105,9 @@ class Descriptions(unittest.TestCase):
             {"name": "m", "metric": "speed"}])
         self.refused("either seconds or bytes", flow=[
             {"name": "f", "tool": "udp", "from": "src", "to": "dst"}])
+        self.refused("nuttcp counts buffers", flow=[
+            {"name": "f", "tool": "nuttcp", "from": "src", "to": "dst",
+             "bytes": "1MB"}])
         self.refused('"1" is not true or false',
                      path={"rate": "1gbit", "rtt": "1ms", "offloads": 1})
 
