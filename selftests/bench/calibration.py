@@ -12,7 +12,7 @@ import json
 from machine import OUT
 
 FILE = OUT / "calibration.json"
-TIMING = ("gap", "burst_frames")
+TIMING = ("gap", "burst_frames", "together")
 
 
 def points_of(description, rows, results):

@@ -49,8 +49,8 @@ HOSTS = ("src", "cross", "dst", "dst2")
 MEASURED = ("goodput", "share", "lowest", "recovery", "resent",
             "resent_percent", "shaper_drops", "switch_drops", "path_drops",
             "udp_lost", "loss_sigmas", "full_rate", "burst_frames", "gap",
-            "rwnd_max", "cwnd_max", "ping", "tool_resent", "trace_resent",
-            "spread")
+            "together", "rwnd_max", "cwnd_max", "ping", "tool_resent",
+            "trace_resent", "spread")
 
 SCHEMA = {
     "": {"title": text, "source": text, "why": text, "quick": switch,

@@ -170,13 +170,21 @@ def burst_frames(raw, _):
 
 
 def gap(raw, measure):
-    """ms between frames after the first burst, mean without the outer twentieths (tcpdump
-    rounds each to a microsecond)"""
-    between = sorted(gaps(raw)[burst_frames(raw, measure):])
-    edge = max(1, len(between) // 20)
+    """ms between frames after the first burst: the median, refined by the mean of
+    those within a tenth of it, as tcpdump rounds each to a microsecond"""
+    between = gaps(raw)[burst_frames(raw, measure):]
     if len(between) < 3:
         raise BenchError(f"{raw.folder.name}: too few frames after the burst")
-    return 1e3 * statistics.mean(between[edge:-edge])
+    middle = statistics.median(between)
+    return 1e3 * statistics.mean(g for g in between
+                                 if abs(g - middle) <= middle / 10)
+
+
+def together(raw, measure):
+    """frames after the first burst that came right behind the one before, percent"""
+    apart = BACK_TO_BACK * raw.plan["wire"] * 8 / raw.plan["rate"]
+    between = gaps(raw)[burst_frames(raw, measure):]
+    return 100 * sum(g < apart for g in between) / len(between)
 
 
 def _largest(raw, measure, pattern, factor=1):
@@ -229,7 +237,7 @@ def trace_resent(raw, measure):
 METRICS = {f.__name__: f for f in (
     goodput, share, lowest, spread, recovery, resent, resent_percent,
     shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate,
-    burst_frames, gap, rwnd_max, cwnd_max, ping, tool_resent, trace_resent)}
+    burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent)}
 
 
 def figure(raw, measure):
