@@ -2,7 +2,7 @@
 """Boots a virtual-time machine for a run, and keeps what came of it.
 
 A run's folder is named by a hash of all that its figures depend on: plan, seed,
-kernel, module, ctcp-setup, guest.  As the machine is the same for the same seed
+kernel, module, ctcp-setup, the lab's scripts and these.  As the machine is the same for the same seed
 (uml.sh -s), a run that is there already is not made again, so that a bench that
 was interrupted goes on where it was.
 """
@@ -31,7 +31,8 @@ class Lab:
         self.kernel = _said([LAB / "uml-kernel.sh"])
         self.module = _said([LAB / "uml-module.sh", self.kernel])
         depends = [self.module, TOP / "build" / "bin" / "ctcp-setup",
-                   HERE / "guest.py", HERE / "network.py"]
+                   HERE / "guest.sh", HERE / "guest.py", HERE / "network.py",
+                   LAB / "uml.sh", LAB / "uml-init.sh", LAB / "uml-seed.c"]
         self.base = hashlib.sha256(
             Path(self.kernel).name.encode() +
             b"".join(Path(d).read_bytes() for d in depends))

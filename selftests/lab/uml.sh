@@ -25,7 +25,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 . "$here/cache.sh"
 
-mem=2G limit=300 out='' seed='' preload=''
+mem=2G limit=300 out='' seed='' preload='' fixed=''
 while getopts m:t:o:s: opt; do
 	case $opt in
 	m) mem=$OPTARG ;;
@@ -98,13 +98,17 @@ init=$here/uml-init.sh
 if [ -n "$seed" ]; then
 	preload=$(seed_library) || exit 1
 	LAB_SEED=$seed
+	# Where the host puts the kernel's heap decides how much memory it has left,
+	# and TCP's limits follow from that
+	fixed="setarch -R"
 	seeded_words
 	init=/proc/self/cwd/init
 	export LAB_SEED
 fi
 
 # The console is a terminal: it ends its lines with CR LF.
-TMPDIR=$(memory_dir) timeout -k 5 "$limit" \
+# shellcheck disable=SC2086 # two words or none
+TMPDIR=$(memory_dir) timeout -k 5 "$limit" $fixed \
 	env ${preload:+LD_PRELOAD="$preload"} "$kernel/linux" mem="$mem" \
 	rootfstype=hostfs rootflags=/ ro init="$init" \
 	time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
