@@ -2,9 +2,9 @@
 """Boots a virtual-time machine for a run, and keeps what came of it.
 
 A run's folder is named by a hash of all that its figures depend on: plan, seed,
-kernel, module, ctcp-setup, the lab's scripts and these.  As the machine is the same for the same seed
-(uml.sh -s), a run that is there already is not made again, so that a bench that
-was interrupted goes on where it was.
+kernel, module, ctcp-setup, the lab's scripts and these.  As the machine is the
+same for the same seed (uml.sh -s), a run that is there already is not made again,
+so that a bench that was interrupted goes on where it was.
 """
 
 import hashlib
