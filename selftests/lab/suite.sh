@@ -166,17 +166,17 @@ bootstrap()
 # The kernel that the suite gives to those who ask for no version.
 take_kernel()
 {
-	local release
+	local release root=$1/root
 
 	# shellcheck disable=SC2016 # dpkg-query's own variable
-	release=$(chroot "$1"/root dpkg-query -W -f '${Depends}' \
+	release=$(chroot "$root" dpkg-query -W -f '${Depends}' \
 		linux-image-cloud-amd64 | tr ',' '\n' |
 		sed -n 's/^ *linux-image-\([0-9][^ ]*\).*/\1/p')
-	[ -e "$1/root/usr/src/linux-headers-$release" ] ||
+	[ -e "$root/usr/src/linux-headers-$release" ] ||
 		die "kernel \"$release\" has no headers in this suite"
 	echo "$release" > "$1"/kernel
-	cp "$1/root/boot/vmlinuz-$release" "$1"/vmlinuz
-	cp "$1/root/boot/initrd.img-$release" "$1"/initrd
+	cp "$root/boot/vmlinuz-$release" "$1"/vmlinuz
+	cp "$root/boot/initrd.img-$release" "$1"/initrd
 }
 
 make_suite()
