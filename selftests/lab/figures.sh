@@ -7,34 +7,23 @@
 #	the first second.
 #	1 Gbit/s, 50 ms, one loss in 22,000: at least 98 % of it; CUBIC and H-TCP
 #	less than half.
-#	Three windows at 4 Gbit/s, 26 ms (Alali 2016, table 3.2): within 2 % of
-#	min(line, fcwnd / RTT).
 #	ctcp-setup, module loaded: under 50 ms, by the host's clock, on a machine that is
 #	not busy.
+#
+# The papers' own are in selftests/bench.
 
 LAB_DIR_HERE=$(cd "$(dirname "$0")" && pwd)
 . "$LAB_DIR_HERE/../lib.sh"
 . "$LAB_DIR_HERE/runs.sh"
 RUNS=$TOP/build/figures
 
-WINDOWS_MIB="14.8 12 6"
-
-# 14.8 MiB of frames of 1514 bytes
-segments()
-{
-	awk -v mib="$1" 'BEGIN { printf "%d", mib * 1048576 / 1514 }'
-}
-
 list()
 {
-	local mib
+	local alg
 
 	echo "plain 4000 26 circuit 0 6"
 	for alg in circuit cubic htcp; do
 		echo "loss-$alg 1000 50 $alg 0.00454545 20"
-	done
-	for mib in $WINDOWS_MIB; do
-		echo "window-$mib 4000 26 circuit 0 4 $(segments "$mib")"
 	done
 }
 
@@ -61,19 +50,6 @@ below_half()
 	else
 		fail "the same with $1" "expected: under 50 %" "got:      $got %"
 	fi
-}
-
-# window MIB: Mbit/s after the first second
-window()
-{
-	local expected
-
-	expected=$(awk -v n="$(segments "$1")" 'BEGIN {
-		line = 4000 * 1448 / 1514
-		rate = n * 1448 * 8 / 26000
-		printf "%d", rate < line ? rate : line }')
-	within "4 Gbit/s, 26 ms, window $1 MiB, Mbit/s" "$expected" \
-		"$(value "window-$1" after_first)" $((expected / 50))
 }
 
 # median FIELD: ms
@@ -109,8 +85,5 @@ equal "the shaper's drops there" 0 "$(value plain shaper_drops)"
 floor "1 Gbit/s, 50 ms, 1 in 22,000" loss-circuit share 98
 below_half cubic
 below_half htcp
-for mib in $WINDOWS_MIB; do
-	window "$mib"
-done
 setup_time
 finish

@@ -10,7 +10,7 @@
 # Runs without loss use 64 KB packets, for speed; with loss each frame is a packet
 # of its own, since netem would lose 64 KB at a time.  Every run has a machine of
 # its own, as many at once as there are processors: time is virtual, so they
-# do not disturb each other.
+# do not disturb each other.  Their seed is the same always, and so are the figures.
 #
 # Each leaves $RUNS/NAME/run.json, made by run.jq.
 
@@ -25,7 +25,7 @@ run_one()
 	[ "$loss" = 0 ] || offloads=off
 	dir=$RUNS/$name
 	mkdir -p "$dir"
-	"$LAB_DIR_HERE/uml.sh" -m 4G -t 600 -o "$dir" \
+	"$LAB_DIR_HERE/uml.sh" -m 4G -t 600 -s 1 -o "$dir" \
 		"$LAB_DIR_HERE/transfer.sh" RATE="${rate}mbit" RTT="${rtt}ms" \
 		ALG="$alg" LOSS="$loss" SECONDS_LONG="$seconds" \
 		OFFLOADS=$offloads FCWND="$fcwnd" >"$dir/log" 2>&1 || {
