@@ -20,15 +20,10 @@ held()
 	equal "$1: largest window" $FCWND "$(field cwnd_max "$2")"
 }
 
-# The one before has gone, and its half of the window with it.
-no_circuit()
-{
-	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
-}
-
+# When the one before has gone, and its half of the window with it
 send()
 {
-	until_true 20 no_circuit
+	until_true 20 no_circuits
 	in_src timeout 120 circuit_sock send -C circuit "$@" $DST4 $PORT
 }
 

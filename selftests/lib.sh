@@ -102,6 +102,16 @@ at_least()
 	fi
 }
 
+# at_most DESCRIPTION CEILING GOT, integers from 0 on
+at_most()
+{
+	if [ -n "$3" ] && [ "$3" -ge 0 ] && [ "$3" -le "$2" ]; then
+		pass "$1: $3 (at most $2)"
+	else
+		fail "$1" "expected: at most $2" "got:      $3"
+	fi
+}
+
 # matches DESCRIPTION PATTERN TEXT: extended regular expression
 matches()
 {
@@ -179,6 +189,12 @@ no_sockets()
 {
 	[ -z "$("in_$1" ss -Htn state connected exclude time-wait \
 		"dport = :$PORT")" ]
+}
+
+# Of src; the file has a head
+no_circuits()
+{
+	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
 }
 
 # end_sockets NS: what is left of connections to $PORT, orphans, too

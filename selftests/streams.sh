@@ -32,15 +32,6 @@ drops()
 		head -n 1
 }
 
-at_most()
-{
-	if [ -n "$3" ] && [ "$3" -ge 0 ] && [ "$3" -le "$2" ]; then
-		pass "$1: $3 (at most $2)"
-	else
-		fail "$1" "expected: at most $2" "got:      $3"
-	fi
-}
-
 # shared NAME STREAMS OUTPUT: what holds for every number of streams
 shared()
 {
@@ -150,11 +141,6 @@ nothing_left()
 	until_true 20 no_circuits
 	equal "circuits left when all is over" 0 \
 		"$(in_src sed 1d /proc/net/tcp_circuit | wc -l)"
-}
-
-no_circuits()
-{
-	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
 }
 
 network $((RTT_MS / 2))

@@ -116,11 +116,6 @@ breaker()
 		"$(events breaker | sed -n 2p)"
 }
 
-no_circuits()
-{
-	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
-}
-
 trace_begin
 network $((RTT_MS / 2))
 set_in src net.ipv4.tcp_circuit_fcwnd 100

@@ -217,33 +217,43 @@ def qdiscs(hosts):
             for host in hosts}
 
 
-def main():
-    with open(LAB + "plan.json", encoding="utf-8") as file:
-        plan = json.load(file)
-    prepare_machine(plan)
-    namespaces, addresses = lay(plan)
-    ends = [n for n in namespaces if n in ("src", "cross", "dst", "dst2")]
-    # Also fills the neighbour tables, whose first question would cost a round trip
+def greet(ends, addresses):
+    """Every pair once: that also fills the neighbour tables, whose first question
+    would cost a round trip."""
     for end in [e for e in ends if e.startswith("dst")]:
         for host in [e for e in ends if not e.startswith("dst")]:
             with inside(host):
                 keep(f"ping.{host}.{end}", run(["ping", "-c", "2", "-W", "5",
                                                 addresses[end]]))
-    prepare_hosts(plan, ends)
 
-    clock, transfers = Clock(), Transfers(plan, addresses)
+
+def schedule(plan, clock, transfers, last):
+    """All that has its time: flows, steps, samples."""
     for flow in plan["flows"]:
         transfers.listen(flow)
         clock.at(flow["start"], lambda f=flow: transfers.start(f))
     for step in plan["steps"]:
         words = in_ns(step["on"], ["sh", "-ec", step["do"]])
         clock.at(step["at"], lambda w=words: run(w))
-    last = max([f["start"] + (f["seconds"] or 0) for f in plan["flows"]],
-               default=0)
     if plan["sample"]:
         sampler = Sampler(clock)
         for i in range(int((last + 1) / plan["sample"])):
             clock.at(i * plan["sample"], sampler)
+
+
+def main():
+    with open(LAB + "plan.json", encoding="utf-8") as file:
+        plan = json.load(file)
+    prepare_machine(plan)
+    namespaces, addresses = lay(plan)
+    ends = [n for n in namespaces if n in ("src", "cross", "dst", "dst2")]
+    greet(ends, addresses)
+    prepare_hosts(plan, ends)
+
+    clock, transfers = Clock(), Transfers(plan, addresses)
+    last = max([f["start"] + (f["seconds"] or 0) for f in plan["flows"]],
+               default=0)
+    schedule(plan, clock, transfers, last)
     if plan["flows"]:
         wait_listening(plan)
     traces = start_traces(plan)

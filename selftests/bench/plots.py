@@ -77,37 +77,56 @@ def _x(text):
     return value / float(match[2]) if match[2] else value
 
 
+def _groups(experiment, name):
+    """{the other axes' values: [(first axis' value, row)]}"""
+    groups = {}
+    for row in experiment["rows"]:
+        if row["measure"] == name:
+            first, *rest = experiment["axes"][row["label"]]
+            groups.setdefault(" ".join(rest), []).append((first, row))
+    return groups
+
+
+def _write_points(path, points):
+    """x, measured, paper, model; a dash is what gnuplot leaves out"""
+    path.write_text("\n".join(
+        " ".join("-" if v in (None, float("inf")) else f"{v:g}"
+                 for v in point) for point in sorted(points, key=lambda p: p[0])))
+
+
+def _lines_of(path, points, group, i):
+    """Measured, and the paper's and the model's where there are any"""
+    lines = [_line(path, "1:2", group or "measured", i, "linespoints pt 7 lw 2")]
+    for column, what, style in ((3, "paper", "points pt 2 ps 1.3 lw 2"),
+                                (4, "model", "lines dt 2")):
+        if any(point[column - 1] is not None for point in points):
+            lines.append(_line(path, f"1:{column}", f"{group} {what}".strip(),
+                               i, style))
+    return lines
+
+
 def against(experiment, plot, folder):
     """One line for each combination of the other axes."""
     name = plot["measure"]
-    groups = {}
-    for row in experiment["rows"]:
-        if row["measure"] != name:
-            continue
-        first, *rest = experiment["axes"][row["label"]]
-        groups.setdefault(" ".join(rest), []).append((first, row))
+    groups = _groups(experiment, name)
     numeric = all(_x(first) is not None
                   for rows in groups.values() for first, _ in rows)
     lines, tics = [], {}
     for i, (group, rows) in enumerate(groups.items()):
-        path = folder / str(i)
         points = []
         for n, (first, row) in enumerate(rows):
             x = _x(first) if numeric else n
             tics[x] = first
-            points.append([x, row["value"], row["paper"], row.get("model")])
-        points.sort()
-        path.write_text("\n".join(
-            " ".join("-" if v in (None, float("inf")) else f"{v:g}"
-                     for v in point) for point in points))
-        title = group or "measured"
-        lines.append(_line(path, "1:2", title, i, "linespoints pt 7 lw 2"))
-        if any(p[2] is not None for p in points):
-            lines.append(_line(path, "1:3", f"{group} paper".strip(), i,
-                               "points pt 2 ps 1.3 lw 2"))
-        if any(p[3] is not None for p in points):
-            lines.append(_line(path, "1:4", f"{group} model".strip(), i,
-                               "lines dt 2"))
+            points.append((x, row["value"], row["paper"], row.get("model")))
+        _write_points(folder / str(i), points)
+        lines += _lines_of(folder / str(i), points, group, i)
+    return _axes(experiment, plot, tics) + "\nplot " + \
+        ", \\\n".join(lines) + "\n"
+
+
+def _axes(experiment, plot, tics):
+    """Labels, ticks at the values there are, logarithms"""
+    name = plot["measure"]
     unit = next(r["unit"] for r in experiment["rows"] if r["measure"] == name)
     words = [f'set ylabel "{_title(name)}{", " + unit if unit else ""}"',
              f'set xlabel "{_title(plot.get("x", ""))}"',
@@ -116,4 +135,4 @@ def against(experiment, plot, folder):
     words += [f"set logscale {axis}" for axis in plot.get("log", "")]
     if "y" not in plot.get("log", ""):
         words.append("set yrange [0:*]")
-    return "\n".join(words) + "\nplot " + ", \\\n".join(lines) + "\n"
+    return "\n".join(words)
