@@ -211,6 +211,7 @@ struct stream {
 	u16	burst;		/* segments, when paced */
 	u8	state;		/* enum tcp_circuit_state */
 	u8	young;		/* round trips before its use of its part tells */
+	u8	let_go;		/* of the first ten, when last one might go, + 1 */
 	u8	live:1,		/* between init() and release() */
 		proved:1,	/* modest by what it did, not by what it asks */
 		repace:1,	/* its part has changed */
@@ -920,6 +921,10 @@ static void stream_hold_pace(struct sock *sk, u32 window, bool shares)
  * stands in it ever after, since the rate leaves no room to drain it.  So they are
  * given their times here: one segment of window at a time, and the core's own
  * pacing timer for the next.  Asked before each transmission.
+ *
+ * The timer is not set again by a look of its own after which nothing went, or it
+ * would go off every few us for as long as a window is full.  The core asks again
+ * when what holds the segment has gone.
  */
 static u32 circuit_first_ten(struct sock *sk, u32 window)
 {
@@ -932,11 +937,16 @@ static u32 circuit_first_ten(struct sock *sk, u32 window)
 	if (!pace)
 		return window;
 	if (tp->tcp_clock_cache >= s->depart) {
+		window = min(window, in_flight + 1);
+		if (s->let_go == tp->data_segs_out + 1 &&
+		    hrtimer_callback_running(&tp->pacing_timer))
+			return window;
+		s->let_go = tp->data_segs_out + 1;
 		s->depart = tp->tcp_clock_cache +
 			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
-		window = min(window, in_flight + 1);
 	} else {
 		window = min(window, max(in_flight, 1U));
+		s->let_go = 0;	/* the timer has something to do */
 	}
 	if (!hrtimer_is_queued(&tp->pacing_timer)) {
 		hrtimer_start(&tp->pacing_timer, ns_to_ktime(s->depart),

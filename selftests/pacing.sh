@@ -104,6 +104,34 @@ rates()
 		"$(field pacing "$out")"
 }
 
+# timers FCWND: while its first ten wait for ACKs, the pacing timer rests.
+# One at each time a segment may go would be 20,000 in that quarter of a second.
+timers()
+{
+	local before
+
+	end_sockets src
+	end_sockets src
+	set_in src net.ipv4.tcp_circuit_rate 125000000
+	before=$(soft_timers)
+	background src circuit_sock send -C circuit -w "$1" -n 20000 -k 1000 \
+		$DST4 $PORT >/dev/null
+	sleep 0.15
+	at_least "window of $1 full: segments under way" "$1" \
+		"$(in_src ss -Hti "dport = :$PORT" |
+			sed -n 's/.*unacked:\([0-9]*\).*/\1/p')"
+	sleep 0.2
+	at_most "window of $1 full, while it waits: timers" 100 \
+		$(($(soft_timers) - before))
+	end_sockets src
+}
+
+soft_timers()
+{
+	awk '/HRTIMER:/ { for (i = 2; i <= NF; i++) n += $i } END { print n }' \
+		/proc/softirqs
+}
+
 network
 single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
@@ -114,6 +142,7 @@ for kind in none fq tbf; do
 	lossless "1 Gbit/s, ten frames, $kind below" 1000 900
 done
 below none
+timers 2
 lossless "1 Gbit/s, ten frames, 4 streams" 1000 900 -n 4
 from_server
 rates

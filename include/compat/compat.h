@@ -11,6 +11,10 @@
 
 #include "compat-config.h"
 
+#include <linux/hrtimer.h>
+#ifdef HAVE_HRTIMER_BASES
+#include <linux/hrtimer_bases.h>
+#endif
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
