@@ -32,7 +32,7 @@
  *	tcp_disconnect()	a new connect() runs init() again
  *
  * And before each transmission the core asks min_tso_segs(), whatever led to
- * it: nothing is ever sent by a window that we have not looked at.
+ * it: nothing is ever sent by a window that we have not held.
  *
  * Where the window comes from, first that is set:
  *
@@ -54,7 +54,8 @@
  * circuit's window is at most, and one segment more for a stream that found
  * nothing left:
  *
- *	idle	nothing to send or unacknowledged.  Holds nothing.
+ *	idle	nothing to send or unacknowledged, or its peer takes nothing.
+ *		Holds nothing.
  *	modest	needs less than its share: a control channel, a slow reader.
  *		Holds what it uses.
  *	hungry	would take more.  The hungry hold equal shares of the rest:
@@ -72,6 +73,10 @@
  * cache line and do not fight for it.  What a stream has found stands until
  * the circuit's version moves, the core touches the window, or a round trip
  * ends: most ACKs look at no more than that (stream_settled()).
+ *
+ * All divide the window that the route of the newest of them has: it is the
+ * circuit's.  A connection that was reset holds its part until its file is closed, as
+ * the core tells no algorithm of it.
  *
  * A window asked for by 1 is the socket's own, outside of this.
  *
@@ -155,7 +160,7 @@
 #define CIRCUIT_SLOT_SEGMENTS	256	/* so that chance is not taken for loss */
 #define CIRCUIT_SLOT_RTTS	5	/* ... nor one repair for the next */
 
-/* A circuit: what its streams share.  Lives while one of them does, or tripped. */
+/* A circuit: what its streams share.  Outlives them tripped, or for a while lossy. */
 struct circuit {
 	struct hlist_node	node;	/* in circuits, under circuits_lock */
 	struct net	*net;		/* whose sockets; never outlived */
@@ -170,6 +175,7 @@ struct circuit {
 	atomic_t	sockets;	/* all that belong to it */
 	atomic_t	version;	/* one more when any of what parts are made from changes */
 	u32		tripped;	/* enum tcp_circuit_breaker */
+	u32		route;		/* its newest stream's, segments, 0 = none */
 
 	/* Written by each stream ten times a second */
 	atomic_t	slot_lost ____cacheline_aligned_in_smp; /* segments */
@@ -218,7 +224,7 @@ struct stream {
 		paced:1,	/* sk_pacing_status is our doing */
 		cut:1,		/* by its circuit's breaker */
 		settled:1,	/* its part stays until the circuit's version moves */
-		quick:1;	/* and it has data in flight, and no bursts to shape */
+		quick:1;	/* and it holds its part, and has no bursts to shape */
 };
 
 struct circuit_net {
@@ -644,8 +650,8 @@ static u32 circuit_share(u32 window, int modest, int hungry)
 }
 
 /*
- * False: it needs more than a modest stream may hold, which after a breaker's cut
- * is no more than anybody's share.  One that proved to be modest by what it had in
+ * False: it needs more than a modest stream may hold, at most what its share would
+ * be.  One that proved to be modest by what it had in
  * flight has to fill its part first, however much waits behind a pace of its own
  * or a small receive window.
  */
@@ -655,11 +661,11 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
 	u32 bytes = min(tp->write_seq - tp->snd_una, max(tp->snd_wnd, 1U));
-	u32 need, most, small = s->cut ? 1 : STREAM_SMALL;
+	u32 share = circuit_share(window, atomic_read(&c->modest) - s->part,
+				  atomic_read(&c->hungry) + 1);
+	u32 need, most;
 
-	if (s->part > small &&
-	    s->part > circuit_share(window, atomic_read(&c->modest) - s->part,
-				    atomic_read(&c->hungry) + 1))
+	if (s->part > share)
 		return false;
 	if (bytes <= (u64)s->part * tp->mss_cache)
 		return s->part > 0;
@@ -667,7 +673,7 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 		return true;
 
 	need = DIV_ROUND_UP(bytes, tp->mss_cache);
-	most = s->proved ? 2 * s->part : STREAM_SMALL;
+	most = s->proved ? 2 * s->part : min_t(u32, share, STREAM_SMALL);
 	if (need > most)
 		return false;
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
@@ -726,6 +732,13 @@ static void stream_take_share(struct sock *sk, u32 window)
 	stream_count_round(sk, in_flight);
 }
 
+/* Nothing to do: no data, or none under way and no room for a segment at the peer. */
+static bool stream_idle(const struct tcp_sock *tp)
+{
+	return tp->write_seq == tp->snd_una ||
+	       (!tp->packets_out && tp->snd_wnd < tp->mss_cache);
+}
+
 /* The part of @sk in its circuit's @window, segments. */
 static u32 stream_part(struct sock *sk, u32 window)
 {
@@ -734,7 +747,7 @@ static u32 stream_part(struct sock *sk, u32 window)
 	struct circuit *c = s->circuit;
 
 	s->settled = 0;
-	if (tp->write_seq == tp->snd_una) {
+	if (stream_idle(tp)) {
 		stream_rest(sk);
 		/* what it may look forward to */
 		return DIV_ROUND_UP(window, (u32)atomic_read(&c->sockets));
@@ -754,13 +767,12 @@ static u32 stream_part(struct sock *sk, u32 window)
 	return max(s->part, 1U);
 }
 
-/* Does @sk draw on its circuit's window? */
-static bool stream_shares(const struct sock *sk, u32 source)
+/* Would @sk draw on its circuit's window, if that has one? */
+static bool stream_draws(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	return source != TCP_CIRCUIT_SOURCE_NONE && (!s->asked || s->id) &&
-	       READ_ONCE(circuit_pernet(sk)->share);
+	return (!s->asked || s->id) && READ_ONCE(circuit_pernet(sk)->share);
 }
 
 static void stream_peer(const struct sock *sk, struct in6_addr *peer)
@@ -779,14 +791,22 @@ static void stream_join(struct sock *sk)
 	struct circuit_net *cn = circuit_pernet(sk);
 	struct stream *s = inet_csk_ca(sk);
 	struct in6_addr peer = {};
+	u32 source;
 
 	if (!s->id && READ_ONCE(cn->share) != SHARE_NETNS)
 		stream_peer(sk, &peer);
 	s->circuit = circuit_get(sock_net(sk), &peer, s->id);
-	if (s->circuit)
-		atomic_inc(&s->circuit->sockets);
-	else
+	if (!s->circuit) {
 		atomic_long_inc(&cn->no_memory);
+		return;
+	}
+	atomic_inc(&s->circuit->sockets);
+	circuit_window_given(sk, s->route, &source);
+	if (source != TCP_CIRCUIT_SOURCE_NONE &&
+	    READ_ONCE(s->circuit->route) != s->route) {
+		WRITE_ONCE(s->circuit->route, s->route);
+		atomic_inc(&s->circuit->version);
+	}
 }
 
 static void stream_leave(struct sock *sk)
@@ -1012,15 +1032,34 @@ static __always_inline bool stream_settled(const struct sock *sk)
 	       (!s->burst || stream_pace_undisturbed(sk));
 }
 
+/* The part that @sk may use of @window, segments. */
+static u32 circuit_hold_part(struct sock *sk, u32 window, bool shares)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 part = window;
+
+	s->settled = 1;
+	if (shares)
+		part = stream_part(sk, window);
+	else if (s->circuit)
+		stream_rest(sk);
+	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY)
+		s->round_end = tcp_sk(sk)->snd_nxt;
+	return part;
+}
+
 /* Window and pace as they have to be now; the window is also returned. */
 static u32 circuit_hold(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct circuit *c = s->circuit;
 	u16 version = c ? atomic_read(&c->version) : 0;
-	u32 source, part, window = circuit_window(sk, &source);
-	bool shares;
+	bool shares = c && stream_draws(sk);
+	u32 source, part, window;
 
+	if (shares)
+		s->route = READ_ONCE(c->route);
+	window = circuit_window(sk, &source);
 	if (unlikely(!c))
 		window = min_t(u32, window, TCP_INIT_CWND);
 	else if (unlikely(READ_ONCE(c->window) != window))
@@ -1029,15 +1068,8 @@ static u32 circuit_hold(struct sock *sk)
 	if (s->cut)
 		window = circuit_cut(window);
 
-	shares = c && stream_shares(sk, source);
-	part = window;
-	s->settled = 1;
-	if (shares)
-		part = stream_part(sk, window);
-	else if (c)
-		stream_rest(sk);
-	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY)
-		s->round_end = tcp_sk(sk)->snd_nxt;
+	shares = shares && source != TCP_CIRCUIT_SOURCE_NONE;
+	part = circuit_hold_part(sk, window, shares);
 	circuit_set_window(sk, part);
 	stream_hold_pace(sk, window, shares);
 	s->version = version;
@@ -1062,8 +1094,8 @@ static noinline void circuit_prepare(struct sock *sk)
 
 /*
  * Asked before each transmission, of new data or old.  Unpaced, the answer is
- * the core's own; paced, a GSO packet may be as short as one segment.  What a
- * settled stream has in flight will be acknowledged, and all looked at then.
+ * the core's own; paced, a GSO packet may be as short as one segment.  A settled
+ * stream has something in flight, and all is looked at when that is acknowledged.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {

@@ -71,6 +71,8 @@ newcomers()
 	local n out
 
 	for n in 2 8; do
+		# what earlier ones have left to send is a stream, too
+		end_sockets src
 		out=$(run -n $n -f 1 -l 500 -w 700 -t 1000 -p 1)
 		shared "$((n - 1)) newcomers" $n "$out"
 		at_most "$((n - 1)) newcomers: ms until all windows are alike" \
@@ -114,6 +116,75 @@ part_of()
 	end_sockets src
 }
 
+# sender PORT: without end, in the background
+sender()
+{
+	background src circuit_sock send -C circuit -n 100000000000 $DST4 "$1" \
+		>/dev/null
+	SENDER=$!
+}
+
+# What the circuit's streams hold, segments
+held()
+{
+	in_src awk -v peer=$DST4 '$1 == peer { print $4 }' /proc/net/tcp_circuit
+}
+
+holds()
+{
+	[ "$(held)" = "$1" ]
+}
+
+# Bytes that the socket to port $1 has not been able to get rid of
+waiting()
+{
+	in_src ss -Htn "dport = :$1" | awk '{ n += $3 } END { print n + 0 }'
+}
+
+stands_still()
+{
+	[ "$(waiting "$1")" -gt 0 ] && holds 0
+}
+
+# One whose peer reads nothing has nothing to do, and keeps nothing.
+stalled()
+{
+	local other=$((PORT + 1))
+
+	PORT=$other serve dst
+	kill -STOP "$SERVER"
+	sender $other
+	until_true 60 stands_still $other
+	at_least "to one that does not read: bytes that wait" 1 \
+		"$(waiting $other)"
+	equal "and its part meanwhile" 0 "$(held)"
+	equal "and of another stream meanwhile: window" "$FCWND" \
+		"$(field sum_max "$(run -n 1 -w 500 -t 500)")"
+	kill $SENDER
+	kill -KILL "$SERVER"
+	PORT=$other end_sockets src
+	end_sockets src
+}
+
+# A new window holds for the streams of the old one, too.
+two_windows()
+{
+	local via="10.77.2.0/24 via 10.77.1.254"
+
+	# shellcheck disable=SC2086 # words
+	ip -n "$SRC" route replace $via initcwnd 600
+	sender $PORT
+	until_true 10 holds 600
+	# shellcheck disable=SC2086 # words
+	ip -n "$SRC" route replace $via initcwnd 300
+	equal "route's window halved, a second stream: window" 150 \
+		"$(field sum_max "$(run -n 1 -w 1000 -t 500)")"
+	kill $SENDER
+	end_sockets src
+	# shellcheck disable=SC2086 # words
+	ip -n "$SRC" route replace $via
+}
+
 # A window of one's own is outside; an id makes a circuit of its own.
 own_windows()
 {
@@ -154,6 +225,8 @@ serve dst
 together
 newcomers
 others
+stalled
+two_windows
 own_windows
 off
 nothing_left
