@@ -1178,21 +1178,21 @@ static bool circuit_clamped(const struct sock *sk)
  * each round trip: seven of them to 8 MB, in which a circuit stands idle.
  *
  * A limit, not an allocation: tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and
- * memory pressure have the last word.  On a new connection
+ * tcp_mem have the last word, the last as where the core lets a buffer grow beyond
+ * its size (tcp_clamp_window()).  On a new connection
  * tcp_init_buffer_space() runs next and takes the window's clamp from
  * the buffer; on one that changes its algorithm (servers do, after accept()) it
  * has run, and the clamp is raised here, unless somebody asked for it.
  */
 static void circuit_open_receiver(struct sock *sk)
 {
-	bool late = inet_csk(sk)->icsk_ca_initialized;
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 rcvbuf;
 
-	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK ||
-	    (late && circuit_clamped(sk)) ||
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || circuit_clamped(sk) ||
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
-	    tcp_under_memory_pressure(sk))
+	    tcp_under_memory_pressure(sk) ||
+	    sk_memory_allocated(sk) >= sk_prot_mem_limits(sk, 0))
 		return;
 	rcvbuf = min_t(u64, circuit_room(sk),
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
@@ -1200,9 +1200,7 @@ static void circuit_open_receiver(struct sock *sk)
 		return;
 	WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
 	tp->rcv_ssthresh = tcp_win_from_space(sk, rcvbuf);
-	if (late)
-		WRITE_ONCE(tp->window_clamp,
-			   max(tp->window_clamp, tp->rcv_ssthresh));
+	WRITE_ONCE(tp->window_clamp, max(tp->window_clamp, tp->rcv_ssthresh));
 }
 
 static void circuit_init(struct sock *sk)

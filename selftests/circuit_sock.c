@@ -32,12 +32,14 @@ struct options {
 	const char	*accepted;	/* TCP_CONGESTION of what a server accepted */
 	long		early_window;	/* FCWND before connect() or listen() */
 	long		late_window;	/* FCWND after connect() */
+	long		late_id;	/* TCP_CIRCUIT_ID after connect() */
 	long long	bytes;		/* to send, or to send back from a server */
 	int		idle_ms;	/* pause, then the same bytes once more */
 	int		hold_ms;	/* stay connected after the last ACK */
 	long long	rate;		/* TCP_CIRCUIT_RATE, -1 = leave */
 	long		max_pacing;	/* SO_MAX_PACING_RATE, 0 = leave */
 	int		rcvbuf;		/* SO_RCVBUF of a listener, 0 = leave */
+	int		clamp;		/* TCP_WINDOW_CLAMP of what it accepted, 0 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
 };
 
@@ -54,6 +56,22 @@ static void set_window(int fd, long window)
 	if (window >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND,
 				      &fcwnd, sizeof(fcwnd)))
 		die("TCP_CIRCUIT_FCWND");
+}
+
+static void set_id(int fd, long id)
+{
+	uint32_t value = id;
+
+	if (id >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_ID, &value,
+				  sizeof(value)))
+		die("TCP_CIRCUIT_ID");
+}
+
+static void set_clamp(int fd, int clamp)
+{
+	if (clamp && setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp,
+				sizeof(clamp)))
+		die("TCP_WINDOW_CLAMP");
 }
 
 static void set_rates(int fd, const struct options *o)
@@ -182,6 +200,7 @@ static int connect_to(const char *address, int port, const struct options *o)
 	       : connect(fd, (void *)&a4, sizeof(a4)))
 		die("connect");
 	set_window(fd, o->late_window);
+	set_id(fd, o->late_id);
 	return fd;
 }
 
@@ -230,6 +249,7 @@ static int run_serve(int port, const struct options *o)
 
 		if (fd < 0)
 			die("accept");
+		set_clamp(fd, o->clamp);
 		if (o->accepted)
 			set_algorithm(fd, o->accepted);
 		if (fork() == 0) {
@@ -246,16 +266,16 @@ static int run_serve(int port, const struct options *o)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-n BYTES] [-B RCVBUF] PORT\n"
+		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-n BYTES] [-B RCVBUF] [-c CLAMP] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
-		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-r] ADDRESS PORT\n");
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-I ID] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
 	struct options o = { .early_window = -1, .late_window = -1,
-			     .rate = -1 };
+			     .late_id = -1, .rate = -1 };
 	const char *command;
 	int opt;
 
@@ -263,7 +283,7 @@ int main(int argc, char **argv)
 		return usage();
 	command = *++argv;
 	argc--;
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:R:M:B:r")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:c:r")) != -1) {
 		switch (opt) {
 		case 'C': o.algorithm = optarg; break;
 		case 'A': o.accepted = optarg; break;
@@ -275,7 +295,9 @@ int main(int argc, char **argv)
 		case 'k': o.hold_ms = atoi(optarg); break;
 		case 'R': o.rate = atoll(optarg); break;
 		case 'M': o.max_pacing = atol(optarg); break;
+		case 'I': o.late_id = atol(optarg); break;
 		case 'B': o.rcvbuf = atoi(optarg); break;
+		case 'c': o.clamp = atoi(optarg); break;
 		case 'r': o.quiet_start = true; break;
 		default: return usage();
 		}

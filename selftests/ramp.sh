@@ -108,6 +108,33 @@ small_receiver()
 			awk '!/^#/ { n += $2 } END { print n + 0 }')"
 }
 
+# A server that wanted a small window is not opened when it takes circuit then: it
+# may go on promising the 64 KB of its SYN-ACK, and from 6.9 on the core forgets the
+# wish when it measures its segments, but for the buffer's 128 KB; opened, it would
+# tell megabytes.  (Later all kernels forget it.)
+clamped_receiver()
+{
+	PORT=$((PORT + 1))
+	serve dst -A circuit -c 32768
+	captured in_src timeout 20 circuit_sock send -C circuit -n 60000 \
+		$DST4 $PORT
+	at_most "window of a server that clamped it to 32768" 131072 "$(largest_window)"
+}
+
+# The largest that DST4 told after its SYN-ACK, bytes
+largest_window()
+{
+	tcpdump -n -r "$TMP/cap" 2>/dev/null | awk -v s="$DST4." '
+		index($3, s) != 1 { next }
+		/Flags \[S\.\]/ { if (match($0, /wscale [0-9]+/))
+			scale = 2 ^ substr($0, RSTART + 7, RLENGTH - 7); next }
+		match($0, /win [0-9]+/) {
+			win = substr($0, RSTART + 4, RLENGTH - 4) * scale
+			if (win > most) most = win
+		}
+		END { print most }'
+}
+
 network $((RTT_MS / 2))
 single_packets
 for host in src dst; do
@@ -117,4 +144,5 @@ client_to_server "client to server" -C circuit
 client_to_server "server that takes circuit after accept()" -A circuit
 server_to_client
 small_receiver
+clamped_receiver
 finish

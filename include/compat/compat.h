@@ -18,6 +18,9 @@
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
+#ifdef HAVE_PROTO_MEMORY
+#include <net/proto_memory.h>
+#endif
 
 #ifndef HAVE_TCP_SND_CWND_SET
 static inline u32 tcp_snd_cwnd(const struct tcp_sock *tp)
