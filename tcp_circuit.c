@@ -1294,7 +1294,11 @@ static u32 circuit_ssthresh(struct sock *sk)
 static u32 circuit_undo_cwnd(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
+	/* A SYN with data may be undone before there is a window of ours. */
+	if (s->mark != STREAM_MARK || !s->live)
+		return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
 	return s->held;
 }
 
