@@ -94,22 +94,27 @@
  * that stops this, and RFC 9743 5.1.1 for one in an algorithm as this one:
  *
  *	measured	for each circuit, all streams together: segments sent
- *			again, less those that DSACK showed to be duplicates, and
+ *			again, less those that DSACK showed to be duplicates; those
+ *			that a router marked instead of dropping (ECN); and
  *			segments delivered.  loss = lost / (lost + delivered).
+ *			Connections that follow each other count as one.
  *	slot		a fourth of net.ipv4.tcp_circuit_breaker_ms (2000), at
  *			least 5 round trips and CIRCUIT_SLOT_SEGMENTS segments
  *	trips		when four slots in a row each lost more than
  *			net.ipv4.tcp_circuit_breaker thousandths (100; 0 = off);
- *			one that lost more than half counts for two.  A burst or
- *			an outage is in one slot.
+ *			one that lost more than half counts for two, one in which
+ *			nothing was delivered for none.  A burst or an outage is in
+ *			one slot.
  *	cuts		the circuit's window to a tenth, or to TCP's initial
- *			window where that is less; one line in the log
+ *			window where that is less (each stream has one segment at
+ *			least); one line in the log
  *	closes		after net.ipv4.tcp_circuit_breaker_quiet seconds (300; 0 =
  *			never) without such a slot, or when the administrator
  *			writes "reset" to /proc/net/tcp_circuit
  *
  * A path that delivers nothing at all needs none: no ACK, no transmission but
- * RTO's, which back off.
+ * RTO's, which back off.  TCP_CIRCUIT_ID makes a circuit with a breaker of its own;
+ * to leave one that has tripped takes the administrator.
  *
  * An end that receives opens its window at once, too: circuit_open_receiver().
  *
@@ -149,7 +154,7 @@
 #include "trace/events/tcp_circuit.h"
 
 #define STREAM_MARK	0x63697263U	/* "circ": the private area is ours */
-#define STREAM_SMALL	16		/* segments that are modest in any circuit */
+#define STREAM_SMALL	16		/* segments that are modest where a share is more */
 #define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
 #define STREAM_UNPACED	10		/* segments that the core never paces */
@@ -209,7 +214,7 @@ struct stream {
 	u32	restored;	/* times the core's window was overruled */
 	u32	losses;		/* times TCP_CA_Loss was entered */
 	u32	recoveries;	/* times TCP_CA_Recovery was entered */
-	u32	lost;		/* reported so far: retransmitted less duplicates */
+	u32	lost;		/* reported so far, of stream_trouble() */
 	u32	delivered;	/* reported so far */
 	u16	reported;	/* jiffies */
 	u16	version;	/* of the circuit when the part was made */
@@ -422,7 +427,8 @@ static const char *circuit_peer(const struct circuit *c, char text[PEER_TEXT])
 
 /*
  * Tripped and closed under circuits_lock, each with its references: one while
- * tripped, one while the work is queued or runs.
+ * tripped, one while the work is queued or runs.  The work is also queued to
+ * remember what was lost (circuit_linger()).
  */
 static bool circuit_set_tripped(struct circuit *c, u32 quiet)
 {
@@ -456,32 +462,34 @@ static void circuit_trip(struct circuit *c, u32 loss, u32 lost, u32 segments,
 	WRITE_ONCE(c->trips, c->trips + 1);
 	atomic_long_inc(&cn->trips);
 	trace_tcp_circuit_breaker(&c->peer, c->id, true, loss);
-	pr_warn("circuit to %s: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %%, and those before it alike (threshold %u.%u %%); window cut from %u to %u segments\n",
-		circuit_peer(c, peer), lost, segments, ms, loss / 10, loss % 10,
-		READ_ONCE(cn->breaker) / 10, READ_ONCE(cn->breaker) % 10,
-		window, circuit_cut(window));
+	pr_warn_ratelimited("circuit to %s: breaker tripped: %u of %u segments lost in the last %u ms, %u.%u %%, and those before it alike (threshold %u.%u %%); window cut from %u to %u segments\n",
+			    circuit_peer(c, peer), lost, segments, ms, loss / 10,
+			    loss % 10, READ_ONCE(cn->breaker) / 10,
+			    READ_ONCE(cn->breaker) % 10, window,
+			    circuit_cut(window));
 }
 
 /* Drops the caller's reference, too. */
 static void circuit_close_breaker(struct circuit *c, const char *why)
 {
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
-	unsigned int refs = 1;
 	char peer[PEER_TEXT];
+	unsigned int refs;
+	bool was;
 
 	spin_lock_bh(&circuits_lock);
-	if (c->tripped)
-		refs += 1 + cancel_delayed_work(&c->rearm);
+	was = c->tripped;
+	refs = 1 + was + cancel_delayed_work(&c->rearm);
 	WRITE_ONCE(c->tripped, TCP_CIRCUIT_BREAKER_CLOSED);
 	atomic_inc(&c->version);
 	spin_unlock_bh(&circuits_lock);
 
-	if (refs > 1) {
-		WRITE_ONCE(c->lossy, 0);
+	WRITE_ONCE(c->lossy, 0);
+	if (was) {
 		atomic_long_inc(&cn->resets);
 		trace_tcp_circuit_breaker(&c->peer, c->id, false, c->loss);
-		pr_info("circuit to %s: breaker closed %s\n",
-			circuit_peer(c, peer), why);
+		pr_info_ratelimited("circuit to %s: breaker closed %s\n",
+				    circuit_peer(c, peer), why);
 	}
 	circuit_put_refs(c, refs);
 }
@@ -504,13 +512,33 @@ static void circuit_rearm_work(struct work_struct *work)
 {
 	struct circuit *c = container_of(to_delayed_work(work), struct circuit,
 					 rearm);
+	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
 
 	if (circuit_still_lossy(c))
 		return;
-	if ((long)(READ_ONCE(c->quiet_until) - jiffies) <= 0)
+	if (READ_ONCE(c->tripped) && READ_ONCE(cn->breaker_quiet) &&
+	    (long)(READ_ONCE(c->quiet_until) - jiffies) <= 0)
 		circuit_close_breaker(c, "after its quiet time");
 	else
 		circuit_put(c);
+}
+
+/*
+ * A stream leaves: what was lost is kept for as long as it takes to trip, so that
+ * connections shorter than that do not each begin with nothing.
+ */
+static void circuit_linger(struct circuit *c)
+{
+	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
+	unsigned long ms = READ_ONCE(cn->breaker_ms);
+
+	if (!READ_ONCE(c->lossy) && !atomic_read(&c->slot_lost))
+		return;
+	spin_lock_bh(&circuits_lock);
+	if (!c->tripped && queue_delayed_work(circuit_wq, &c->rearm,
+					      msecs_to_jiffies(ms)))
+		refcount_inc(&c->refs);
+	spin_unlock_bh(&circuits_lock);
 }
 
 /* A slot has ended with these counts, by the one stream that saw it end. */
@@ -521,6 +549,8 @@ static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms)
 	u32 loss = div_u64(1000ULL * lost, max(segments, 1U));
 	u32 threshold = READ_ONCE(cn->breaker);
 
+	if (segments == lost)
+		return;
 	if (!threshold || loss <= threshold) {
 		WRITE_ONCE(c->lossy, 0);
 		return;
@@ -547,22 +577,31 @@ static void circuit_look(struct circuit *c, struct circuit_net *cn, u32 rtt_us)
 		circuit_judge(c, cn, ms);
 }
 
-/* What a stream has seen since its last report. */
+/* Segments that say: this path is not ours alone. */
+static u32 stream_trouble(const struct tcp_sock *tp)
+{
+	return tp->total_retrans - tp->dsack_dups + tp->delivered_ce;
+}
+
+/*
+ * What a stream has seen since its last report.  Trouble of less than nothing is
+ * set against what is lost next, but no more than a slot of it: the network makes
+ * duplicates, too, which the core does not tell from ours.
+ */
 static void stream_report(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
 	s32 delivered = tp->delivered - s->delivered;
-	s32 lost = tp->total_retrans - tp->dsack_dups - s->lost;
+	s32 lost = stream_trouble(tp) - s->lost;
 
 	s->reported = tcp_jiffies32;
 	/* tcp_disconnect() has set it to 0 before it asks for release(). */
 	delivered = max(delivered, 0);
 	s->delivered += delivered;
-	/* Less than nothing: set against what is lost next. */
+	s->lost += max(lost, 0) + min(lost + CIRCUIT_SLOT_SEGMENTS, 0);
 	lost = max(lost, 0);
-	s->lost += lost;
 
 	atomic_add(lost, &c->slot_lost);
 	atomic_add(delivered, &c->slot_delivered);
@@ -818,6 +857,7 @@ static void stream_leave(struct sock *sk)
 		return;
 	stream_report(sk);
 	stream_rest(sk);
+	circuit_linger(c);
 	atomic_dec(&c->sockets);
 	s->circuit = NULL;
 	circuit_put(c);
@@ -1217,7 +1257,7 @@ static void circuit_init(struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 
 	s->held = tcp_snd_cwnd(tp);
-	s->lost = tp->total_retrans - tp->dsack_dups;
+	s->lost = stream_trouble(tp);
 	s->delivered = tp->delivered;
 	s->reported = tcp_jiffies32;
 	stream_join(sk);
@@ -1342,7 +1382,8 @@ static u32 circuit_sndbuf_expand(struct sock *sk)
  *	bw		what the pace gives, or else what the window carries
  *	mrtt		the smallest round trip seen
  *	pacing_gain	this stream's part of the circuit's window
- *	cwnd_gain	1, or what the breaker has left: 0.1 and less
+ *	cwnd_gain	1, or 0.1 while the breaker has cut the window to a tenth
+ *			or less
  *
  * No lock is held here, and the area may be another algorithm's by now: no
  * pointer in it may be followed.
@@ -1433,7 +1474,7 @@ static u32 circuit_window_max(const struct sock *sk)
 		    (u32)TCP_INIT_CWND);
 }
 
-static bool circuit_may_exceed(const struct sock *sk)
+static bool circuit_capable(const struct sock *sk)
 {
 	return ns_capable(sock_net(sk)->user_ns, CAP_NET_ADMIN);
 }
@@ -1444,7 +1485,7 @@ static int circuit_ask_window(struct sock *sk, u64 asked)
 
 	if (asked > TCP_CIRCUIT_FCWND_LIMIT)
 		return -EINVAL;
-	if (asked > circuit_window_max(sk) && !circuit_may_exceed(sk))
+	if (asked > circuit_window_max(sk) && !circuit_capable(sk))
 		return -EPERM;
 	s->asked = asked;
 	return 0;
@@ -1458,7 +1499,7 @@ static int circuit_ask_rate(struct sock *sk, u64 asked)
 
 	if (asked > TCP_CIRCUIT_RATE_LIMIT && asked != TCP_CIRCUIT_RATE_UNPACED)
 		return -EINVAL;
-	if (given && asked > given && !circuit_may_exceed(sk))
+	if (given && asked > given && !circuit_capable(sk))
 		return -EPERM;
 	s->asked_rate = asked;
 	s->repace = 1;
@@ -1471,6 +1512,9 @@ static int circuit_ask_id(struct sock *sk, u64 id)
 
 	if (s->id == id)
 		return 0;
+	if (s->live && s->circuit && READ_ONCE(s->circuit->tripped) &&
+	    !circuit_capable(sk))
+		return -EPERM;
 	if (s->live)
 		stream_leave(sk);
 	s->id = id;
@@ -1705,16 +1749,17 @@ static const struct seq_operations circuit_seq_ops = {
 	.show	= circuit_seq_show,
 };
 
-/* A tripped circuit of @net to @peer (NULL: to anybody), with a reference. */
-static struct circuit *circuit_find_tripped(const struct net *net,
-					    const struct in6_addr *peer)
+/* One of @net to @peer (NULL: to anybody) that outlives its streams; a reference. */
+static struct circuit *circuit_find_kept(const struct net *net,
+					 const struct in6_addr *peer)
 {
 	struct circuit *c, *found = NULL;
 	int bucket;
 
 	spin_lock_bh(&circuits_lock);
 	hash_for_each(circuits, bucket, c, node) {
-		if (c->net != net || !READ_ONCE(c->tripped) ||
+		if (c->net != net ||
+		    (!c->tripped && !delayed_work_pending(&c->rearm)) ||
 		    (peer && !ipv6_addr_equal(&c->peer, peer)))
 			continue;
 		refcount_inc(&c->refs);
@@ -1730,7 +1775,7 @@ static void circuit_reset(struct net *net, const struct in6_addr *peer,
 {
 	struct circuit *c;
 
-	while ((c = circuit_find_tripped(net, peer)))
+	while ((c = circuit_find_kept(net, peer)))
 		circuit_close_breaker(c, why);
 }
 
@@ -1918,7 +1963,7 @@ static int __net_init circuit_net_init(struct net *net)
 	return err;
 }
 
-/* No socket of the namespace is left, but tripped circuits may be. */
+/* No socket of the namespace is left, but circuits may be. */
 static void __net_exit circuit_net_exit(struct net *net)
 {
 	struct circuit_net *cn = net_generic(net, circuit_net_id);

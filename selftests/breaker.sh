@@ -12,7 +12,7 @@
 # 10.77.9.1 is on dst's lo; rtr's route to it is the circuit's way.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_commands ethtool circuit_sock circuit_streams ctcp-setup setpriv
 need_module
 
 RTT_MS=50
@@ -222,6 +222,7 @@ sticky()
 	sleep 2
 	succeeds "sticky for a new stream" state_is tripped
 	cut
+	leaving
 }
 
 reset_by_hand()
@@ -242,6 +243,63 @@ window_is_back()
 {
 	in_src ss -Hti "dport = :$PORT" |
 		grep -q "cwnd:$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)\b"
+}
+
+# trips_by NAME SECONDS: at the latest; then all is mended
+trips_by()
+{
+	local name=$1 seconds=$2
+
+	until_true "$seconds" state_is tripped
+	succeeds "$name: tripped" state_is tripped
+	damage delay 0ms
+	in_src sh -c 'echo reset >/proc/net/tcp_circuit'
+}
+
+# What a router marks instead of dropping it says the same.
+marks()
+{
+	set_in src net.ipv4.tcp_ecn 1
+	set_in src net.ipv4.tcp_ecn_fallback 0
+	damage loss 30% ecn
+	flow 8000
+	trips_by "30 % marked by ECN" 8
+	flow_end
+	set_in src net.ipv4.tcp_ecn 2
+}
+
+# Duplicates that the network makes are no credit for losses to come.
+duplicates()
+{
+	damage duplicate 50%
+	flow 12000
+	sleep 5
+	damage loss 40%
+	trips_by "40 % lost after 5 s of duplicates" 3
+	flow_end
+}
+
+# None of them lasts as long as it takes to trip.
+short_connections()
+{
+	damage loss 20%
+	for _ in $(seq 20); do
+		flow 600
+		sleep 0.7
+		flow_end
+		state_is tripped && break
+	done
+	trips_by "connections of 0.7 s after each other" 1
+}
+
+# An id is a circuit, and so is no way out of one whose breaker has tripped.
+leaving()
+{
+	refused "without CAP_NET_ADMIN, another id" in_src setpriv \
+		--bounding-set=-net_admin circuit_sock send -I 5 \
+		-n 1000 $FAR $PORT
+	succeeds "with it, another id" in_src circuit_sock send -I 5 \
+		-n 1000 $FAR $PORT
 }
 
 # With a short quiet time: closed that long after the last lossy slot.
@@ -279,6 +337,7 @@ off()
 }
 
 topology
+default_circuit
 serve dst -C circuit
 random_loss
 burst
@@ -291,5 +350,8 @@ in_src sh -c 'echo reset >/proc/net/tcp_circuit'
 flow_end
 by_circuit
 quiet
+marks
+duplicates
+short_connections
 off
 finish

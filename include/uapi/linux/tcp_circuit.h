@@ -19,9 +19,10 @@
  *			option, module not loaded, kernel without CONFIG_NETFILTER
  *			(an MPTCP socket: on get EOPNOTSUPP)
  *	EINVAL		wrong length, or a value out of range
- *	EPERM		more than fcwnd_max, or a higher rate than the namespace's,
- *			without CAP_NET_ADMIN in the user namespace that owns the
- *			network namespace
+ *	EPERM		more than fcwnd_max, a higher rate than the namespace's, or
+ *			another id while the breaker has tripped, without
+ *			CAP_NET_ADMIN in the user namespace that owns the network
+ *			namespace
  *	EFAULT		bad pointer
  */
 #ifndef _UAPI_LINUX_TCP_CIRCUIT_H
@@ -37,7 +38,8 @@
  * with no other (but see TCP_CIRCUIT_ID).  On set, 0 gives the choice back to
  * the route, the namespace and the module, whose window is that of the whole
  * circuit.  On get, the window that holds now, wherever it came from, before it
- * is shared.  On set the length must be that of a __u32; on get it may be larger.
+ * is shared, or cut by a breaker.  On set the length must be that of a __u32; on
+ * get it may be larger.
  */
 #define TCP_CIRCUIT_FCWND	0x4354
 
@@ -61,7 +63,8 @@
 /*
  * Set and get, __u32: which circuit of its namespace the socket belongs to.  0
  * (the default): the one to its peer's address.  Sockets with the same id share
- * one window, whatever their peers, also one set by TCP_CIRCUIT_FCWND.
+ * one window, whatever their peers, also one set by TCP_CIRCUIT_FCWND, which all of
+ * them should set alike: of different windows the smaller gets nothing.
  */
 #define TCP_CIRCUIT_ID		0x4357
 
@@ -100,7 +103,7 @@ enum tcp_circuit_breaker {
 };
 
 struct tcp_circuit_info {
-	__u32	tci_fcwnd;	/* window that holds, segments, after all caps */
+	__u32	tci_fcwnd;	/* window before it is shared or cut, segments */
 	__u32	tci_source;	/* enum tcp_circuit_source */
 	__u32	tci_asked;	/* window set by TCP_CIRCUIT_FCWND, 0 = none */
 	__u32	tci_fcwnd_max;	/* most that the unprivileged may ask, segments */
@@ -123,7 +126,7 @@ struct tcp_circuit_info {
 	__u32	tci_trips;	/* times the breaker has tripped */
 	__u32	tci_loss;	/* loss that tripped it last, in thousandths */
 	__u64	tci_delivered;	/* segments delivered, all streams */
-	__u64	tci_lost;	/* segments sent again, all streams */
+	__u64	tci_lost;	/* sent again, less duplicates, or marked (ECN) */
 };
 
 #endif /* _UAPI_LINUX_TCP_CIRCUIT_H */
