@@ -64,6 +64,8 @@ loads()
 	refused "nothing is left of it" module_loaded
 }
 
+before=$(<$PARAMETER)
+defer "echo $before >$PARAMETER"
 ip netns add "$SRC"
 defer "ip netns del $SRC"
 keeps parameter $PARAMETER 0 $WINDOW_LIMIT $((WINDOW_LIMIT + 1)) -1 \
