@@ -52,11 +52,11 @@ below_half()
 	fi
 }
 
-# median FIELD: ms
-median()
+# least FIELD: ms, of all runs.  A busy machine makes some of them longer and none
+# shorter: the shortest is nearest to what the program takes.
+least()
 {
-	jq -s "[.[].$1] | sort | .[length / 2 | floor] * 1000 | ceil" \
-		"$RUNS"/*/run.json
+	jq -s "[.[].$1] | min * 1000 | ceil" "$RUNS"/*/run.json
 }
 
 # Real time, which a busy machine has less of: where the lab needs more than 4 ms to
@@ -65,14 +65,14 @@ setup_time()
 {
 	local ms nothing most
 
-	ms=$(median setup_s)
-	nothing=$(median nothing_s)
+	ms=$(least setup_s)
+	nothing=$(least nothing_s)
 	most=$((nothing > 4 ? 12 * nothing : 50))
 	if [ "$ms" -lt "$most" ]; then
-		pass "ctcp-setup plans and applies in $ms ms, median (under $most; a program that does nothing: $nothing)"
+		pass "ctcp-setup plans and applies in $ms ms, the shortest run (under $most; a program that does nothing: $nothing)"
 	else
 		fail "ctcp-setup's time" "expected: under $most ms" \
-			"got: $ms ms, the median of $(list | wc -l); a program that does nothing: $nothing"
+			"got: $ms ms, the shortest of $(list | wc -l); a program that does nothing: $nothing"
 	fi
 }
 
