@@ -132,12 +132,25 @@ static int unacked(int fd)
 	return bytes;
 }
 
+/* By reset or by timeout: what is not acknowledged never will be. */
+static void die_if_dead(int fd, short events)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	if (!(events & (POLLERR | POLLHUP)))
+		return;
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	errno = err ?: ECONNRESET;
+	die("connection");
+}
+
 /* Send, looking at the window each millisecond and after each write. */
 static void send_all(int fd, long long bytes, const char *later,
 		     struct seen *seen)
 {
 	static char chunk[CHUNK];
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	struct pollfd pfd = { .fd = fd };
 	long long left = bytes;
 
 	while (left > 0 || unacked(fd) > 0) {
@@ -155,8 +168,9 @@ static void send_all(int fd, long long bytes, const char *later,
 			seen->cwnd_max = 0;
 		}
 		look(fd, seen);
-		if (done <= 0)
-			poll(left > 0 ? &pfd : NULL, left > 0, 1);
+		pfd.events = left > 0 ? POLLOUT : 0;
+		if (done <= 0 && poll(&pfd, 1, 1) > 0)
+			die_if_dead(fd, pfd.revents);
 	}
 }
 
