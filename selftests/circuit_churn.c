@@ -20,22 +20,14 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "random.h"
 #include "sock.h"
 
 #define CLIENTS_MAX	256	/* that the server has open at once */
 #define BYTES_MAX	40000
 #define PATIENCE_MS	500
 
-static uint64_t random_state;
 static unsigned int whole, reset, abandoned, killed, refused, options_taken;
-
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return ((random_state * 0x2545f4914f6cdd1dULL) >> 32) % n;
-}
 
 /* --- the server -------------------------------------------------------------- */
 
@@ -247,7 +239,7 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
-	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	seed_random(seed);
 	signal(SIGPIPE, SIG_IGN);
 	if (!strcmp(command, "serve") && argc - optind == 1)
 		return serve(atoi(argv[optind]));

@@ -48,6 +48,8 @@
 
 #include <linux/tcp_circuit.h>
 
+#include "random.h"
+
 #define SOCKETS		24
 #define NOBODY		65534
 #define PHASE		6000	/* calls */
@@ -96,7 +98,7 @@ static struct {
 	int	from, to;	/* fds; -1: none */
 } streams[STREAMS];
 
-static uint64_t random_state, seed, call, calls, good, broken, cut;
+static uint64_t seed, call, calls, good, broken, cut;
 static enum phase phase;
 static uint32_t steady;		/* the namespace's window in this phase, or 0 */
 static bool orphans_die;	/* by ss -K, in this kernel */
@@ -106,19 +108,6 @@ static uint64_t given;		/* the namespace's rate, bytes/s */
 static char *room, *no_page;	/* ROOM bytes up to a page that cannot be touched */
 
 /* --- chance ------------------------------------------------------------------ */
-
-static uint64_t chance(void)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
-
-static uint32_t below(uint32_t n)
-{
-	return (chance() >> 32) % n;
-}
 
 /* Ends of ranges, and what is beside them */
 static uint64_t value(void)
@@ -1025,7 +1014,7 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
-	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	seed_random(seed);
 	signal(SIGPIPE, SIG_IGN);
 	for (int i = 0; i < SOCKETS; i++)
 		pool[i].fd = -1;

@@ -9,25 +9,18 @@
  * in a line "# absent: ..." and has no point.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
-#include <linux/tcp.h>
 #include <linux/tls.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/tcp_circuit.h>
+#include "sock.h"
 
 #define WINDOW		60U
 #define BYTES		(1 << 20)
@@ -93,23 +86,6 @@ static int ask(int fd, int option, uint32_t value)
 {
 	return setsockopt(fd, SOL_TCP_CIRCUIT, option, &value, sizeof(value)) ?
 		errno : 0;
-}
-
-static struct tcp_info tcp_info_of(int fd)
-{
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		bail("TCP_INFO");
-	return info;
-}
-
-static void use(int fd, const char *algorithm)
-{
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm,
-		       strlen(algorithm)))
-		bail(algorithm);
 }
 
 static socklen_t address(int family, const char *host, uint16_t port,
@@ -293,15 +269,15 @@ static void tls(bool circuit_first)
 	struct pair p;
 
 	connected(&p);
-	use(p.client, circuit_first ? "circuit" : "reno");
-	use(p.server, circuit_first ? "circuit" : "reno");
+	set_algorithm(p.client, circuit_first ? "circuit" : "reno");
+	set_algorithm(p.server, circuit_first ? "circuit" : "reno");
 	if (!use_tls(p.client) || !use_tls(p.server)) {
 		absent("kTLS");
 		finish(&p, "kTLS that is not there");
 		return;
 	}
-	use(p.client, "circuit");
-	use(p.server, "circuit");
+	set_algorithm(p.client, "circuit");
+	set_algorithm(p.server, "circuit");
 	tls_key(p.client, TLS_TX);
 	tls_key(p.server, TLS_RX);
 	tls_key(p.server, TLS_TX);

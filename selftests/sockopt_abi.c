@@ -9,22 +9,15 @@
  */
 #include <arpa/inet.h>
 #include <assert.h>
-#include <errno.h>
 #include <grp.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <linux/tcp_circuit.h>
+#include "sock.h"
 
 #define NETNS_FCWND	60U
 #define NETNS_RATE	1000000ULL
@@ -76,13 +69,6 @@ static int new_socket(enum family family)
 	if (fd < 0)
 		bail("socket");
 	return fd;
-}
-
-static void use(int fd, const char *algorithm)
-{
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm,
-		       strlen(algorithm)))
-		bail(algorithm);
 }
 
 static socklen_t loopback(enum family family, uint16_t port,
@@ -236,12 +222,7 @@ static struct tcp_circuit_info get_info(int fd)
 
 static uint32_t kernel_window(int fd)
 {
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		bail("TCP_INFO");
-	return info.tcpi_snd_cwnd;
+	return tcp_info_of(fd).tcpi_snd_cwnd;
 }
 
 static bool same_info(int fd, const struct tcp_circuit_info *before)
@@ -573,12 +554,12 @@ static void inherit(enum family family)
 	const char *who = family_name[family];
 	int listener = new_socket(family), client = new_socket(family), child;
 
-	use(listener, "circuit");
+	set_algorithm(listener, "circuit");
 	set_window(listener, 41);
 	set_rate(listener, 4100000);
 	set_id(listener, 4);
 	start_listening(listener, family);
-	use(client, "circuit");
+	set_algorithm(client, "circuit");
 	set_window(client, 42);
 	set_rate(client, 4200000);
 	set_id(client, 5);
@@ -636,7 +617,7 @@ static void reconnect(enum family family)
 	char bad[80] = "";
 
 	start_listening(listener, family);
-	use(client, "circuit");
+	set_algorithm(client, "circuit");
 	set_window(client, 44);
 	set_rate(client, 4400000);
 	set_id(client, 44);
@@ -688,10 +669,10 @@ static void strangers(void)
 {
 	int fd = new_socket(V4);
 
-	use(fd, "reno");
+	set_algorithm(fd, "reno");
 	not_ours("TCP with reno", fd);
 	fd = new_socket(V6);
-	use(fd, "reno");
+	set_algorithm(fd, "reno");
 	not_ours("TCP over IPv6 with reno", fd);
 	not_ours("UDP", socket(AF_INET, SOCK_DGRAM, 0));
 	not_ours("UDP over IPv6", socket(AF_INET6, SOCK_DGRAM, 0));
@@ -783,7 +764,7 @@ static void unprivileged(void)
 {
 	int fd = new_socket(V4);
 
-	use(fd, "circuit");
+	set_algorithm(fd, "circuit");
 	windows_of_nobody(fd);
 	rates_of_nobody(fd);
 	nobody_asks(fd, TCP_CIRCUIT_ID, 6, 0);
@@ -797,7 +778,7 @@ int main(void)
 	for (enum family family = V4; family < FAMILIES; family++) {
 		int fd = new_socket(family);
 
-		use(fd, "circuit");
+		set_algorithm(fd, "circuit");
 		matrix(fd, family, "not connected", 0);
 		close(fd);
 		inherit(family);
