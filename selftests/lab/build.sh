@@ -18,13 +18,7 @@ set -u
 
 release=$1
 log=/src/lab/build.log
-points=0
-
-point()		# STATUS TEXT: one line of TAP
-{
-	points=$((points + 1))
-	[ "$1" = 0 ] && echo "ok $points - $2" || echo "not ok $points - $2"
-}
+. /src/selftests/lab/point.sh
 
 # Run make; whatever it complains of is a failure, and shown.
 quiet_make()
@@ -126,4 +120,4 @@ else
 	build_module
 	build_tools
 fi
-echo "1..$points"
+finish

@@ -16,16 +16,7 @@ arch=$1
 compiler=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-points=0
-failed=0
-
-point()		# STATUS TEXT: one line of TAP
-{
-	points=$((points + 1))
-	[ "$1" = 0 ] && echo "ok $points - $2" && return
-	failed=1
-	echo "not ok $points - $2"
-}
+. "$here/point.sh"
 
 compile()
 {
@@ -77,5 +68,4 @@ esac
 compile
 right_machine
 only_the_kernels
-echo "1..$points"
-exit $failed
+finish

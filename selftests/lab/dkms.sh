@@ -14,13 +14,7 @@ set -u
 
 release=$1
 log=/tmp/dkms.log
-points=0
-
-point()		# STATUS TEXT: one line of TAP
-{
-	points=$((points + 1))
-	[ "$1" = 0 ] && echo "ok $points - $2" || echo "not ok $points - $2"
-}
+. /src/selftests/lab/point.sh
 
 # A dkms command that must succeed; what it said is shown when it does not.
 step()		# TEXT COMMAND...
@@ -86,4 +80,4 @@ step "modprobe would load it" modprobe -n -S "$release" "$name"
 
 step "dkms remove" dkms remove "$name/$version" --all
 same "nothing is left behind" "$before" "$(all_files)"
-echo "1..$points"
+finish
