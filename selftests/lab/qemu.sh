@@ -352,6 +352,20 @@ report()
 		"build/nonetfilter.log"
 }
 
+# A name that is none would select nothing, and nobody would miss it.
+known_tests()		# NAME...
+{
+	local test
+
+	for test; do
+		[ -x "$top/selftests/$test.sh" ] || {
+			echo "qemu.sh: TESTS names \"$test\": there is no test" \
+				"selftests/$test.sh" >&2
+			return 1
+		}
+	done
+}
+
 need_root()
 {
 	[ "$(id -u)" = 0 ] && return
@@ -384,6 +398,8 @@ main()
 			exit 2
 		}
 	done
+	# shellcheck disable=SC2086 # a list of names
+	known_tests ${TESTS-} || exit 2
 	need_root "$@"
 	"$here"/need.sh qemu-system-x86 mmdebstrap debian-archive-keyring \
 		e2fsprogs || exit 1
