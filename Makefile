@@ -15,14 +15,14 @@ all: modules tools
 
 help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
-	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 B1": only those), report in build/bench/'
+	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 D1": only those), report in build/bench/'
 	@echo 'make bench-quick    the cheap ones among them, asserted'
-	@echo 'make check          all tests, in virtual time (ONLY="hold lint": only those)'
+	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
-	@echo 'make check-debug    the module'"'"'s tests on a kernel that watches itself'
+	@echo 'make check-debug    most of the module'"'"'s tests on kernels that watch themselves'
 	@echo 'make check-cost     instructions per ACK beside Reno, CUBIC and BBR, emulated (as root)'
-	@echo 'make tests-bin      what a test needs that is run by hand, as root'
+	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
 	@echo 'make install        both, for this kernel only'
 	@echo 'make install-dkms   ctcp-setup, and the module for every kernel to come'
