@@ -195,7 +195,10 @@ namespaces()
 {
 	local one two before
 
-	without_module
+	without_module || {
+		pass "two namespaces # SKIP the module is in use on this machine"
+		return
+	}
 	host one
 	one=$HOST
 	host two

@@ -103,8 +103,8 @@ module_count()
 	cat /sys/module/tcp_circuit/refcnt 2>/dev/null || echo 0
 }
 
-# Begin without the module, and end as it was found.  One that is in use, on
-# a developer's own machine, cannot be taken away: then say so and fail.
+# Begin without the module, and end as it was found.  False: it is in use, on a
+# developer's own machine, and stays.
 without_module()
 {
 	module_loaded || return 0
