@@ -13,7 +13,7 @@ need_module
 WMEM=20000000
 RMEM=30000000
 
-# held WINDOW: a connection with that window, kept until released
+# hold_open WINDOW: a connection with that window, kept until released
 hold_open()
 {
 	background src circuit_sock send -C circuit -w "$1" -n 100000 -k 60000 \

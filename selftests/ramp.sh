@@ -16,7 +16,7 @@ RTT_MS=600	# long against whatever an emulated machine does
 FCWND=300	# more than six times what a SYN-ACK can promise
 MSS=1448
 
-# connection FROM COMMAND...: captured on r1, with a server of its own
+# captured COMMAND...: what of it passes r1, with a server of its own
 captured()
 {
 	rm -f "$TMP/cap"
