@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# uml-kernel.sh [FLAVOUR]: print the folder of the virtual-time kernel, and build it
+# uml-kernel.sh [debug]: print the folder of the virtual-time kernel, and build it
 # first when the cache has none.  In it: linux (the kernel, a program) and tree/
 # (what is needed to build modules for it).
 #
-# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-*.patch; with a
-# flavour (debug, leaks, nonetfilter; else LAB_KERNEL), uml-FLAVOUR.config too.
+# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-*.patch; with
+# "debug", uml-debug.config too.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
