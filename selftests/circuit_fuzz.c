@@ -706,7 +706,7 @@ static int circuits(void)
 			   &delivered, &lost, &trips, state) != 11 ||
 		    held < 0 || sockets < 0 || hungry < 0 || hungry > sockets ||
 		    delivered > COUNTED || lost > COUNTED ||
-		    (!sockets && (held || strcmp(state, "tripped"))))
+		    (!sockets && (held || (!lost && strcmp(state, "tripped")))))
 			rule("a line of %s: %.100s", CIRCUITS, line + 1);
 	}
 	return lines;
