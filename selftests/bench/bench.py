@@ -21,6 +21,7 @@ import description as descriptions
 import metrics
 import plots
 import report
+import units
 from errors import BenchError
 from expand import runs_of
 from judge import rows_of
@@ -78,17 +79,16 @@ def same_again(lab, run, folder):
     return True, f"{what}, {len(names)} files to the last byte"
 
 
-def series(raw):
-    """{flow: [[s, Mbit/s]]}, half a second each"""
+def series(raw, every):
+    """{flow: [[s, Mbit/s]]}, means of so many seconds each"""
     found = {}
     for name, flow in raw.flows.items():
         parts = raw.received(name)
         points, last = [], parts[-1][1] if parts else 0
-        steps = int(last * 2)
-        for i in range(steps):
-            some = metrics.within(parts, i / 2, i / 2 + 0.5)
-            points.append([flow["start"] + i / 2 + 0.25,
-                           sum(p[2] for p in some) * 8 / 1e6 / 0.5])
+        for i in range(int(last / every + 0.1)):
+            some = metrics.within(parts, i * every, (i + 1) * every)
+            points.append([flow["start"] + (i + 0.5) * every,
+                           sum(p[2] for p in some) * 8 / 1e6 / every])
         found[name] = points
     return found
 
@@ -111,12 +111,13 @@ def perform(lab, d, ranges):
             if experiment["refused"]:
                 return experiment, []
     results = []
+    every = units.time(d.get("plot", {}).get("every", "0.5s"))
     for run, folder in zip(runs, carry_out(lab, runs)):
         raw = Raw(folder, run["plan"])
         results.append((run, {m["name"]: metrics.figure(raw, m)
                               for m in d["measure"]}))
         if run["seed"] == 1:
-            experiment["series"][run["label"]] = series(raw)
+            experiment["series"][run["label"]] = series(raw, every)
             if d.get("twice"):
                 experiment["again"].append(same_again(lab, run, folder))
     experiment["axes"] = {run["label"]: run["axes"] for run in runs}

@@ -77,7 +77,8 @@ SCHEMA = {
                 "expect": model, "model": text, "tolerance": text,
                 "least": limits, "most": limits},
     "plot": {"kind": _one_of("over_time", "against"), "measure": text,
-             "x": text, "log": text, "runs": words},
+             "x": text, "log": text, "runs": words,
+             "every": units.time},
 }
 LISTS = ("flow", "step", "measure")
 NEEDED = {"": ("title", "source", "why"), "path": ("rate", "rtt"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Plots: gnuplot, to SVG.
 
-over_time   goodput of every flow, second by second: a line for each
+over_time   goodput of every flow, half a second each or `every`: a line for each
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
 """
@@ -53,8 +53,14 @@ def _line(path, columns, title, i, style="lines lw 2"):
             f'"{COLOURS[i % len(COLOURS)]}" title "{_title(title)}"')
 
 
+def line_name(label, flow, flows):
+    """What tells this line from the others: run, flow, or both"""
+    words = [label] * (label != "all") + [flow] * (len(flows) > 1)
+    return ", ".join(words) or flow
+
+
 def over_time(experiment, plot, folder):
-    """Means of half a second: what stood behind a hole comes all at once."""
+    """Means over `every`: what stood behind a hole comes all at once."""
     lines = []
     for label, flows in experiment["series"].items():
         if plot.get("runs") and label not in plot["runs"]:
@@ -62,8 +68,8 @@ def over_time(experiment, plot, folder):
         for flow, points in flows.items():
             path = folder / str(len(lines))
             path.write_text("\n".join(f"{t} {r}" for t, r in points))
-            name = label if len(flows) == 1 else f"{label} {flow}"
-            lines.append(_line(path, "1:2", name, len(lines)))
+            lines.append(_line(path, "1:2", line_name(label, flow, flows),
+                               len(lines)))
     return ('set xlabel "seconds"\nset ylabel "goodput, Mbit/s"\n'
             "set yrange [0:*]\nplot " + ", \\\n".join(lines) + "\n")
 

@@ -9,11 +9,13 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
+import bench
 import calibration
 import description
 import formula
 import judge
 import metrics
+import plots
 import raw
 import report
 import units
@@ -180,6 +182,19 @@ class Metrics(unittest.TestCase):
         with self.assertRaises(BenchError):
             metrics.mean_rate(self.PARTS, 5, 6)
 
+    def test_series(self):
+        class Fake:
+            flows = {"f": {"start": 4}}
+
+            @staticmethod
+            def received(_):
+                return Metrics.PARTS
+        by_second = bench.series(Fake, 1)["f"]
+        self.assertEqual([round(t, 3) for t, _ in by_second], [4.5, 5.5, 6.5])
+        for (_, rate), wanted in zip(by_second, (10, 100, 100)):
+            self.assertAlmostEqual(rate, wanted)
+        self.assertEqual(len(bench.series(Fake, 0.1)["f"]), 30)
+
     def test_recovery(self):
         class Fake:
             flows = {"f": {"seconds": 20}}
@@ -290,6 +305,17 @@ class Report(unittest.TestCase):
         self.assertEqual([judge.shown(v) for v in
                           (None, 0, 3, 3805.6, 0.00171, float("inf"), 99.54)],
                          ["", "0", "3", "3806", "0.00171", "never", "99.54"])
+
+
+class Plots(unittest.TestCase):
+    """What a reader sees"""
+
+    def test_names_of_lines(self):
+        self.assertEqual(plots.line_name("all", "first", [1, 2]), "first")
+        self.assertEqual(plots.line_name("all", "first", [1]), "first")
+        self.assertEqual(plots.line_name("H-TCP", "first", [1]), "H-TCP")
+        self.assertEqual(plots.line_name("H-TCP", "first", [1, 2]),
+                         "H-TCP, first")
 
 
 class Tap(unittest.TestResult):
