@@ -8,6 +8,7 @@ started and stopped by one clock; nothing here computes a figure.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -62,6 +63,12 @@ def shape(plan, hosts):
                           "rate", f"{plan['rate']}bit",
                           "burst", str(plan["burst"] or 2 * plan["wire"]),
                           "limit", str(plan["limit"])]))
+
+
+def wait_for_random_numbers():
+    """A machine that has just booted has none for some seconds, and the first
+    program that asks for one would start so much later than the others."""
+    os.getrandom(1)
 
 
 def keep(name, content):
@@ -245,6 +252,7 @@ def main():
     with open(LAB + "plan.json", encoding="utf-8") as file:
         plan = json.load(file)
     prepare_machine(plan)
+    wait_for_random_numbers()
     namespaces, addresses = lay(plan)
     ends = [n for n in namespaces if n in ("src", "cross", "dst", "dst2")]
     greet(ends, addresses)
