@@ -46,7 +46,7 @@ limits = _is((int, float, dict), "a number, or a table of one for each run")
 model = _is((str, int, float, dict), "a formula, a number, or a table")
 
 HOSTS = ("src", "cross", "dst", "dst2")
-MEASURED = ("goodput", "share", "lowest", "recovery", "resent",
+MEASURED = ("goodput", "total", "part", "share", "lowest", "recovery", "resent",
             "resent_percent", "shaper_drops", "switch_drops", "path_drops",
             "udp_lost", "loss_sigmas", "full_rate", "burst_frames", "gap",
             "together", "rwnd_max", "cwnd_max", "ping", "tool_resent",
@@ -77,8 +77,8 @@ SCHEMA = {
                 "expect": model, "model": text, "tolerance": text,
                 "least": limits, "most": limits},
     "plot": {"kind": _one_of("over_time", "against"), "measure": text,
-             "x": text, "log": text, "runs": words,
-             "every": units.time},
+             "measures": words, "x": text, "y": text, "log": text,
+             "runs": words, "every": units.time},
 }
 LISTS = ("flow", "step", "measure")
 NEEDED = {"": ("title", "source", "why"), "path": ("rate", "rtt"),

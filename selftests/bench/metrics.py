@@ -49,6 +49,26 @@ def share(raw, measure):
     return 100 * goodput(raw, measure) * 1e6 / raw.plan["payload_rate"]
 
 
+def total(raw, measure):
+    """Mbit/s at the receivers, all flows together"""
+    start, end = measure["from"], measure["until"]
+    return sum(got_by(raw, f["name"], start, end)
+               for f in raw.flows.values()) * 8 / 1e6 / (end - start)
+
+
+def got_by(raw, flow, start, end):
+    """bytes of a flow over a stretch of the run's clock, not of its own"""
+    began = raw.flows[flow]["start"]
+    return sum(p[2] for p in within(raw.received(flow), start - began,
+                                    end - began))
+
+
+def part(raw, measure):
+    """what the flow carried, percent of what all carried"""
+    got = {f: sum(p[2] for p in raw.received(f)) for f in raw.flows}
+    return 100 * got[measure["flow"]] / sum(got.values())
+
+
 def lowest(raw, measure):
     """the worst second, Mbit/s"""
     flow, start, end = _window(raw, measure)
@@ -131,11 +151,12 @@ def loss_sigmas(raw, measure):
 
 def full_rate(raw, measure):
     """round trips from the first SYN until FULL of the line arrives, for one"""
-    _ = measure
     rtt = raw.plan["rtt"]
-    frames = raw.frames("dst")
+    flow, _, _ = _window(raw, measure)
+    frames = raw.frames("dst", flow)
     syn = float(tshark(raw.folder / "src.pcap", "-Y",
-                       "tcp.flags.syn == 1 && tcp.flags.ack == 0",
+                       "tcp.flags.syn == 1 && tcp.flags.ack == 0 && "
+                       f"tcp.dstport == {raw.port(flow)}",
                        "-T", "fields", "-e", "frame.time_epoch"
                        ).split()[-1])
     wanted = FULL * raw.plan["rate"] / 8 * rtt
@@ -235,7 +256,7 @@ def trace_resent(raw, measure):
 
 
 METRICS = {f.__name__: f for f in (
-    goodput, share, lowest, spread, recovery, resent, resent_percent,
+    goodput, total, part, share, lowest, spread, recovery, resent, resent_percent,
     shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate,
     burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent)}
 

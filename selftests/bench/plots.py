@@ -83,13 +83,19 @@ def _x(text):
     return value / float(match[2]) if match[2] else value
 
 
-def _groups(experiment, name):
-    """{the other axes' values: [(first axis' value, row)]}"""
+def names_of(plot):
+    """The measures that a plot shows: one, or several in one unit."""
+    return plot.get("measures") or [plot["measure"]]
+
+
+def groups_of(experiment, names):
+    """{measure, if several, and the other axes' values: [(first axis' value, row)]}"""
     groups = {}
     for row in experiment["rows"]:
-        if row["measure"] == name:
+        if row["measure"] in names:
             first, *rest = experiment["axes"][row["label"]]
-            groups.setdefault(" ".join(rest), []).append((first, row))
+            which = [row["measure"]] if len(names) > 1 else []
+            groups.setdefault(" ".join(which + rest), []).append((first, row))
     return groups
 
 
@@ -112,9 +118,8 @@ def _lines_of(path, points, group, i):
 
 
 def against(experiment, plot, folder):
-    """One line for each combination of the other axes."""
-    name = plot["measure"]
-    groups = _groups(experiment, name)
+    """One line for each measure and combination of the other axes."""
+    groups = groups_of(experiment, names_of(plot))
     numeric = all(_x(first) is not None
                   for rows in groups.values() for first, _ in rows)
     lines, tics = [], {}
@@ -132,9 +137,10 @@ def against(experiment, plot, folder):
 
 def _axes(experiment, plot, tics):
     """Labels, ticks at the values there are, logarithms"""
-    name = plot["measure"]
+    name, *more = names_of(plot)
     unit = next(r["unit"] for r in experiment["rows"] if r["measure"] == name)
-    words = [f'set ylabel "{_title(name)}{", " + unit if unit else ""}"',
+    shown = ", ".join(filter(None, [plot.get("y", "" if more else name), unit]))
+    words = [f'set ylabel "{_title(shown)}"',
              f'set xlabel "{_title(plot.get("x", ""))}"',
              "set xtics (" + ", ".join(f'"{t}" {x:g}' for x, t in
                                        tics.items()) + ")"]

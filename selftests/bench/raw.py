@@ -35,6 +35,10 @@ class Raw:
         """The flow that is meant when a measure names none."""
         return next(iter(self.flows))
 
+    def port(self, flow):
+        """Where the flow's receiver listens (guest.py)."""
+        return 5201 + list(self.flows).index(flow)
+
     def iperf(self, flow, side):
         """What iperf3 said at that side."""
         data = json.loads(self.text(f"{flow}.{side}"))
@@ -68,11 +72,12 @@ class Raw:
         return sum(q.get("drops", 0) for q in data.get(namespace, [])
                    if q["dev"] == device and q["kind"] in kind)
 
-    def frames(self, host):
+    def frames(self, host, flow=None):
         """[(time, bytes)] of a trace's full frames: not the tool's own words."""
+        mine = f" && tcp.dstport == {self.port(flow)}" if flow else ""
         out = tshark(self.folder / f"{host}.pcap",
                      "-Y", "ip.dst == 10.79.0.0/16 && frame.len > 1000 && "
-                     "!icmp", "-T", "fields", "-e", "frame.time_epoch",
+                     "!icmp" + mine, "-T", "fields", "-e", "frame.time_epoch",
                      "-e", "frame.len")
         rows = (line.split() for line in out.splitlines())
         return [(float(t), int(n)) for t, n in rows]

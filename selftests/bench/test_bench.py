@@ -218,6 +218,23 @@ class Metrics(unittest.TestCase):
             self.assertEqual(metrics.burst_frames(Fake, {}), 10)
             self.assertAlmostEqual(metrics.gap(Fake, {}), 0.6)
 
+    def test_flows_together(self):
+        class Fake:
+            flows = {"a": {"name": "a", "start": 0},
+                     "b": {"name": "b", "start": 1}}
+
+            @staticmethod
+            def received(flow):
+                return self.PARTS if flow == "a" else self.PARTS[:20]
+        self.assertAlmostEqual(metrics.total(
+            Fake(), {"from": 1, "until": 3}), (200 + 10 + 100) / 2)
+        self.assertAlmostEqual(metrics.part(Fake(), {"flow": "b"}),
+                               100 * 110 / 320)
+
+    def test_port(self):
+        plan = {"flows": [{"name": "a"}, {"name": "b"}]}
+        self.assertEqual(raw.Raw("/", plan).port("b"), 5202)
+
     def test_nuttcp(self):
         line = "megabytes=1.0000 real_sec=0.10 rate_Mbps=83.8"
         text = f"{line}\n{line}\n{line} tx_cpu=0 rx_cpu=0 retrans=7\n"
@@ -316,6 +333,16 @@ class Plots(unittest.TestCase):
         self.assertEqual(plots.line_name("H-TCP", "first", [1]), "H-TCP")
         self.assertEqual(plots.line_name("H-TCP", "first", [1, 2]),
                          "H-TCP, first")
+
+    def test_lines_are_measures_and_axes(self):
+        rows = [{"measure": m, "label": lab} for lab in ("1 x", "2 x")
+                for m in ("a", "b", "c")]
+        experiment = {"rows": rows, "axes": {"1 x": ["1", "x"], "2 x": ["2", "x"]}}
+        one = plots.groups_of(experiment, plots.names_of({"measure": "a"}))
+        self.assertEqual({k: [v[0] for v in vs] for k, vs in one.items()},
+                         {"x": ["1", "2"]})
+        two = plots.groups_of(experiment, plots.names_of({"measures": ["a", "c"]}))
+        self.assertEqual(sorted(two), ["a x", "c x"])
 
 
 class Tap(unittest.TestResult):
