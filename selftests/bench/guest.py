@@ -138,14 +138,14 @@ class Transfers:
         return process
 
     def listen(self, flow):
-        if flow["tool"] == "nuttcp":
-            # It has no option for the algorithm, and takes the namespace's.
-            for host in (flow["from"], flow["to"]):
-                sysctl(host, "net.ipv4.tcp_congestion_control", flow["cc"])
         self.spawn(flow["to"], server_of(flow, self.ports[flow["name"]]),
                    flow["name"] + ".server")
 
     def start(self, flow):
+        if flow["tool"] == "nuttcp":
+            # It has no option for the algorithm, and takes the namespace's.
+            for host in (flow["from"], flow["to"]):
+                sysctl(host, "net.ipv4.tcp_congestion_control", flow["cc"])
         self.spawn(flow["from"], client_of(flow, self.ports[flow["name"]],
                                            self.addresses[flow["to"]]),
                    flow["name"] + ".client")

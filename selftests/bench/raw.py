@@ -36,8 +36,9 @@ class Raw:
         return next(iter(self.flows))
 
     def port(self, flow):
-        """Where the flow's receiver listens (guest.py)."""
-        return 5201 + list(self.flows).index(flow)
+        """Where the flow's data goes (guest.py)."""
+        data = 500 if self.flows[flow]["tool"] == "nuttcp" else 0
+        return 5201 + data + list(self.flows).index(flow)
 
     def iperf(self, flow, side):
         """What iperf3 said at that side."""

@@ -232,7 +232,9 @@ class Metrics(unittest.TestCase):
                                100 * 110 / 320)
 
     def test_port(self):
-        plan = {"flows": [{"name": "a"}, {"name": "b"}]}
+        plan = {"flows": [{"name": "a", "tool": "nuttcp"},
+                          {"name": "b", "tool": "iperf3"}]}
+        self.assertEqual(raw.Raw("/", plan).port("a"), 5701)
         self.assertEqual(raw.Raw("/", plan).port("b"), 5202)
 
     def test_nuttcp(self):
