@@ -154,11 +154,7 @@ def full_rate(raw, measure):
     rtt = raw.plan["rtt"]
     flow, _, _ = _window(raw, measure)
     frames = raw.frames("dst", flow)
-    syn = float(tshark(raw.folder / "src.pcap", "-Y",
-                       "tcp.flags.syn == 1 && tcp.flags.ack == 0 && "
-                       f"tcp.dstport == {raw.port(flow)}",
-                       "-T", "fields", "-e", "frame.time_epoch"
-                       ).split()[-1])
+    syn = raw.first_syn(flow)
     wanted = FULL * raw.plan["rate"] / 8 * rtt
     frames = [f for f in frames if f[0] >= syn]
     held, first = 0, 0

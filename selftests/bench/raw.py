@@ -22,6 +22,7 @@ class Raw:
         self.folder = Path(folder)
         self.plan = plan
         self.flows = {f["name"]: f for f in plan["flows"]}
+        self.read = {}
 
     def text(self, name):
         """A file of it."""
@@ -75,13 +76,25 @@ class Raw:
 
     def frames(self, host, flow=None):
         """[(time, bytes)] of a trace's full frames: not the tool's own words."""
-        mine = f" && tcp.dstport == {self.port(flow)}" if flow else ""
-        out = tshark(self.folder / f"{host}.pcap",
-                     "-Y", "ip.dst == 10.79.0.0/16 && frame.len > 1000 && "
-                     "!icmp" + mine, "-T", "fields", "-e", "frame.time_epoch",
-                     "-e", "frame.len")
-        rows = (line.split() for line in out.splitlines())
-        return [(float(t), int(n)) for t, n in rows]
+        return [(float(t), int(n)) for t, n, port in self.packets(
+            host, "ip.dst == 10.79.0.0/16 && frame.len > 1000 && !icmp")
+            if not flow or port == str(self.port(flow))]
+
+    def first_syn(self, flow):
+        """When the sender asked for the flow's connection: iperf3's second."""
+        return [float(t) for t, _, port in self.packets(
+            "src", "tcp.flags.syn == 1 && tcp.flags.ack == 0")
+            if port == str(self.port(flow))][-1]
+
+    def packets(self, host, which):
+        """[[time, bytes, TCP port]] of a trace; read once, whatever flows ask."""
+        if (host, which) not in self.read:
+            out = tshark(self.folder / f"{host}.pcap", "-Y", which, "-T", "fields",
+                         "-e", "frame.time_epoch", "-e", "frame.len", "-e",
+                         "tcp.dstport")
+            self.read[host, which] = [(line + "\t").split("\t")[:3]
+                                      for line in out.splitlines()]
+        return self.read[host, which]
 
     def captured_all(self, host):
         """True when tcpdump says that the kernel dropped nothing."""

@@ -237,6 +237,16 @@ class Metrics(unittest.TestCase):
         self.assertEqual(raw.Raw("/", plan).port("a"), 5701)
         self.assertEqual(raw.Raw("/", plan).port("b"), 5202)
 
+    def test_frames_of_a_flow(self):
+        plan = {"flows": [{"name": "a", "tool": "iperf3"},
+                          {"name": "b", "tool": "iperf3"}]}
+        text = "1.5\t1514\t5201\n2.5\t1514\t5202\n3.5\t1514\t\n"
+        one = raw.Raw("/", plan)
+        with unittest.mock.patch.object(raw, "tshark", return_value=text) as said:
+            self.assertEqual(one.frames("dst", "b"), [(2.5, 1514)])
+            self.assertEqual(len(one.frames("dst")), 3)
+            self.assertEqual(said.call_count, 1)
+
     def test_nuttcp(self):
         line = "megabytes=1.0000 real_sec=0.10 rate_Mbps=83.8"
         text = f"{line}\n{line}\n{line} tx_cpu=0 rx_cpu=0 retrans=7\n"
