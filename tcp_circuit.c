@@ -1236,10 +1236,10 @@ static void circuit_open_receiver(struct sock *sk)
 		return;
 	rcvbuf = min_t(u64, circuit_room(sk),
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
-	if (rcvbuf <= sk->sk_rcvbuf)
-		return;
-	WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
-	tp->rcv_ssthresh = tcp_win_from_space(sk, rcvbuf);
+	if (rcvbuf > sk->sk_rcvbuf)
+		WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
+	tp->rcv_ssthresh = max_t(u32, tp->rcv_ssthresh,
+				 tcp_win_from_space(sk, rcvbuf));
 	WRITE_ONCE(tp->window_clamp, max(tp->window_clamp, tp->rcv_ssthresh));
 }
 

@@ -142,6 +142,11 @@ for host in src dst; do
 done
 client_to_server "client to server" -C circuit
 client_to_server "server that takes circuit after accept()" -A circuit
+# The thesis' advice: a buffer that is large from the start is open from the start.
+before=$(in_dst sysctl -n net.ipv4.tcp_rmem)
+set_in dst net.ipv4.tcp_rmem "4096 6291456 6291456"
+client_to_server "server with a large tcp_rmem default" -C circuit
+set_in dst net.ipv4.tcp_rmem "$before"
 server_to_client
 small_receiver
 clamped_receiver
