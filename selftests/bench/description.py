@@ -50,7 +50,7 @@ MEASURED = ("goodput", "total", "part", "share", "lowest", "recovery", "resent",
             "resent_percent", "shaper_drops", "switch_drops", "path_drops",
             "udp_lost", "loss_sigmas", "full_rate", "burst_frames", "gap",
             "together", "rwnd_max", "cwnd_max", "ping", "tool_resent",
-            "trace_resent", "spread")
+            "trace_resent", "trace_excess", "spread")
 
 SCHEMA = {
     "": {"title": text, "source": text, "why": text, "quick": switch,

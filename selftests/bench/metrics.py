@@ -251,10 +251,16 @@ def trace_resent(raw, measure):
     return len(out.split())
 
 
+def trace_excess(raw, measure):
+    """segments that tshark takes for sent again, beyond those that the tool reports"""
+    return trace_resent(raw, measure) - tool_resent(raw, measure)
+
+
 METRICS = {f.__name__: f for f in (
     goodput, total, part, share, lowest, spread, recovery, resent, resent_percent,
     shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate,
-    burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent)}
+    burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent,
+    trace_excess)}
 
 
 def figure(raw, measure):

@@ -207,6 +207,11 @@ class Metrics(unittest.TestCase):
         found = metrics.recovery(Fake(), {"flow": "f", "from": 5})
         self.assertAlmostEqual(found, 2.0)
 
+    def test_trace_excess(self):
+        with unittest.mock.patch("metrics.trace_resent", lambda *_: 45), \
+                unittest.mock.patch("metrics.tool_resent", lambda *_: 41):
+            self.assertEqual(metrics.trace_excess(None, {}), 4)
+
     def test_spacing(self):
         class Fake:
             plan = {"wire": 1514, "rate": 20e6}
