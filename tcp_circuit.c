@@ -94,10 +94,12 @@
  * that stops this, and RFC 9743 5.1.1 for one in an algorithm as this one:
  *
  *	measured	for each circuit, all streams together: segments sent
- *			again, less those that DSACK showed to be duplicates; those
- *			that a router marked instead of dropping (ECN); and
+ *			again, less those that DSACK showed to be duplicates, and
  *			segments delivered.  loss = lost / (lost + delivered).
- *			Connections that follow each other count as one.
+ *			Connections that follow each other count as one.  Marks
+ *			(ECN, RFC 3168) are not counted: a receiver echoes one
+ *			for a round trip, so nobody knows how many there were;
+ *			a router that they do not slow down drops in the end.
  *	slot		a fourth of net.ipv4.tcp_circuit_breaker_ms (2000), at
  *			least 5 round trips and CIRCUIT_SLOT_SEGMENTS segments
  *	trips		when four slots in a row each lost more than
@@ -109,8 +111,9 @@
  *			window where that is less (each stream has one segment at
  *			least); one line in the log
  *	closes		after net.ipv4.tcp_circuit_breaker_quiet seconds (300; 0 =
- *			never) without such a slot, or when the administrator
- *			writes "reset" to /proc/net/tcp_circuit
+ *			never, also when written later) without such a slot, or
+ *			when the administrator writes "reset" to
+ *			/proc/net/tcp_circuit
  *
  * A path that delivers nothing at all needs none: no ACK, no transmission but
  * RTO's, which back off.  TCP_CIRCUIT_ID makes a circuit with a breaker of its own;
@@ -171,7 +174,7 @@ struct circuit {
 	struct net	*net;		/* whose sockets; never outlived */
 	struct in6_addr	peer;		/* IPv4 as ::ffff:a.b.c.d; :: = no one's */
 	u32		id;		/* TCP_CIRCUIT_ID, 0 = the peer decides */
-	refcount_t	refs;		/* streams, and one while tripped */
+	refcount_t	refs;		/* streams, one while tripped, one of the work */
 
 	/* Read on each ACK of each stream, written when a part changes */
 	atomic_t	held ____cacheline_aligned_in_smp; /* sum of parts, segments */
@@ -205,7 +208,7 @@ struct stream {
 	unsigned long	pace;	/* payload bytes/s, ~0 = unpaced */
 	u32	mark;		/* STREAM_MARK, or the area is not filled yet */
 	u32	asked;		/* TCP_CIRCUIT_FCWND, segments, 0 = none */
-	u32	route;		/* the route's initcwnd, segments, 0 = none */
+	u32	route;		/* its route's initcwnd or its circuit's, 0 = none */
 	u32	id;		/* TCP_CIRCUIT_ID, 0 = none */
 	u32	held;		/* window last set or seen by us, segments */
 	u32	part;		/* of the circuit's window, segments */
@@ -214,7 +217,7 @@ struct stream {
 	u32	restored;	/* times the core's window was overruled */
 	u32	losses;		/* times TCP_CA_Loss was entered */
 	u32	recoveries;	/* times TCP_CA_Recovery was entered */
-	u32	lost;		/* reported so far, of stream_trouble() */
+	u32	lost;		/* reported so far, of stream_lost() */
 	u32	delivered;	/* reported so far */
 	u16	reported;	/* jiffies */
 	u16	version;	/* of the circuit when the part was made */
@@ -264,7 +267,7 @@ static u32 circuit_fcwnd __read_mostly;	/* the module's parameter */
 
 static DEFINE_HASHTABLE(circuits, 10);
 static DEFINE_SPINLOCK(circuits_lock);
-static struct workqueue_struct *circuit_wq;	/* closes breakers */
+static struct workqueue_struct *circuit_wq;	/* closes breakers, and forgets */
 
 static struct tcp_congestion_ops circuit_ops;
 
@@ -532,11 +535,12 @@ static void circuit_linger(struct circuit *c)
 	struct circuit_net *cn = net_generic(c->net, circuit_net_id);
 	unsigned long ms = READ_ONCE(cn->breaker_ms);
 
-	if (!READ_ONCE(c->lossy) && !atomic_read(&c->slot_lost))
+	if (!READ_ONCE(cn->breaker) ||
+	    (!READ_ONCE(c->lossy) && !atomic_read(&c->slot_lost)))
 		return;
 	spin_lock_bh(&circuits_lock);
-	if (!c->tripped && queue_delayed_work(circuit_wq, &c->rearm,
-					      msecs_to_jiffies(ms)))
+	if (!c->tripped && !mod_delayed_work(circuit_wq, &c->rearm,
+					     msecs_to_jiffies(ms)))
 		refcount_inc(&c->refs);
 	spin_unlock_bh(&circuits_lock);
 }
@@ -577,14 +581,14 @@ static void circuit_look(struct circuit *c, struct circuit_net *cn, u32 rtt_us)
 		circuit_judge(c, cn, ms);
 }
 
-/* Segments that say: this path is not ours alone. */
-static u32 stream_trouble(const struct tcp_sock *tp)
+/* Segments lost: sent again, and not in vain. */
+static u32 stream_lost(const struct tcp_sock *tp)
 {
-	return tp->total_retrans - tp->dsack_dups + tp->delivered_ce;
+	return tp->total_retrans - tp->dsack_dups;
 }
 
 /*
- * What a stream has seen since its last report.  Trouble of less than nothing is
+ * What a stream has seen since its last report.  A loss of less than nothing is
  * set against what is lost next, but no more than a slot of it: the network makes
  * duplicates, too, which the core does not tell from ours.
  */
@@ -594,7 +598,7 @@ static void stream_report(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
 	s32 delivered = tp->delivered - s->delivered;
-	s32 lost = stream_trouble(tp) - s->lost;
+	s32 lost = stream_lost(tp) - s->lost;
 
 	s->reported = tcp_jiffies32;
 	/* tcp_disconnect() has set it to 0 before it asks for release(). */
@@ -806,12 +810,13 @@ static u32 stream_part(struct sock *sk, u32 window)
 	return max(s->part, 1U);
 }
 
-/* Would @sk draw on its circuit's window, if that has one? */
-static bool stream_draws(const struct sock *sk)
+/* Does @sk, whose own window is from @source, draw on its circuit's? */
+static bool stream_draws(const struct sock *sk, u32 source)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	return (!s->asked || s->id) && READ_ONCE(circuit_pernet(sk)->share);
+	return source != TCP_CIRCUIT_SOURCE_NONE && (!s->asked || s->id) &&
+	       READ_ONCE(circuit_pernet(sk)->share);
 }
 
 static void stream_peer(const struct sock *sk, struct in6_addr *peer)
@@ -1094,12 +1099,13 @@ static u32 circuit_hold(struct sock *sk)
 	struct stream *s = inet_csk_ca(sk);
 	struct circuit *c = s->circuit;
 	u16 version = c ? atomic_read(&c->version) : 0;
-	bool shares = c && stream_draws(sk);
-	u32 source, part, window;
+	u32 source, part, window = circuit_window(sk, &source);
+	bool shares = c && stream_draws(sk, source);
 
-	if (shares)
+	if (shares) {
 		s->route = READ_ONCE(c->route);
-	window = circuit_window(sk, &source);
+		window = circuit_window(sk, &source);
+	}
 	if (unlikely(!c))
 		window = min_t(u32, window, TCP_INIT_CWND);
 	else if (unlikely(READ_ONCE(c->window) != window))
@@ -1108,7 +1114,6 @@ static u32 circuit_hold(struct sock *sk)
 	if (s->cut)
 		window = circuit_cut(window);
 
-	shares = shares && source != TCP_CIRCUIT_SOURCE_NONE;
 	part = circuit_hold_part(sk, window, shares);
 	circuit_set_window(sk, part);
 	stream_hold_pace(sk, window, shares);
@@ -1227,6 +1232,7 @@ static bool circuit_clamped(const struct sock *sk)
 static void circuit_open_receiver(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	bool from_buffer = tp->window_clamp <= (u32)tcp_full_space(sk);
 	u64 rcvbuf;
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || circuit_clamped(sk) ||
@@ -1240,7 +1246,9 @@ static void circuit_open_receiver(struct sock *sk)
 		WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
 	tp->rcv_ssthresh = max_t(u32, tp->rcv_ssthresh,
 				 tcp_win_from_space(sk, rcvbuf));
-	WRITE_ONCE(tp->window_clamp, max(tp->window_clamp, tp->rcv_ssthresh));
+	if (from_buffer)
+		WRITE_ONCE(tp->window_clamp,
+			   max(tp->window_clamp, tp->rcv_ssthresh));
 }
 
 static void circuit_init(struct sock *sk)
@@ -1257,7 +1265,7 @@ static void circuit_init(struct sock *sk)
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 
 	s->held = tcp_snd_cwnd(tp);
-	s->lost = stream_trouble(tp);
+	s->lost = stream_lost(tp);
 	s->delivered = tp->delivered;
 	s->reported = tcp_jiffies32;
 	stream_join(sk);

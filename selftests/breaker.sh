@@ -267,19 +267,6 @@ trips_by()
 	in_src sh -c 'echo reset >/proc/net/tcp_circuit'
 }
 
-# What a router marks instead of dropping it says the same.
-marks()
-{
-	set_in src net.ipv4.tcp_ecn 1
-	set_in src net.ipv4.tcp_ecn_fallback 0
-	flow 8000
-	established
-	damage loss 30% ecn
-	trips_by "30 % marked by ECN" 6
-	flow_end
-	set_in src net.ipv4.tcp_ecn 2
-}
-
 # Duplicates that the network makes are no credit for losses to come.
 duplicates()
 {
@@ -287,7 +274,7 @@ duplicates()
 	flow 12000
 	sleep 5
 	damage loss 40%
-	trips_by "40 % lost after 5 s of duplicates" 3
+	trips_by "40 % lost after 5 s of duplicates" 6
 	flow_end
 }
 
@@ -363,7 +350,6 @@ in_src sh -c 'echo reset >/proc/net/tcp_circuit'
 flow_end
 by_circuit
 quiet
-marks
 duplicates
 short_connections
 off

@@ -126,7 +126,7 @@ struct tcp_circuit_info {
 	__u32	tci_trips;	/* times the breaker has tripped */
 	__u32	tci_loss;	/* loss that tripped it last, in thousandths */
 	__u64	tci_delivered;	/* segments delivered, all streams */
-	__u64	tci_lost;	/* sent again, less duplicates, or marked (ECN) */
+	__u64	tci_lost;	/* segments sent again, less duplicates */
 };
 
 #endif /* _UAPI_LINUX_TCP_CIRCUIT_H */
