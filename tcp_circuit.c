@@ -553,7 +553,7 @@ static void circuit_judge(struct circuit *c, struct circuit_net *cn, u32 ms)
 	u32 loss = div_u64(1000ULL * lost, max(segments, 1U));
 	u32 threshold = READ_ONCE(cn->breaker);
 
-	if (segments == lost)
+	if (segments == lost)	/* an outage: nothing is in anybody's way */
 		return;
 	if (!threshold || loss <= threshold) {
 		WRITE_ONCE(c->lossy, 0);
@@ -694,9 +694,8 @@ static u32 circuit_share(u32 window, int modest, int hungry)
 
 /*
  * False: it needs more than a modest stream may hold, at most what its share would
- * be.  One that proved to be modest by what it had in
- * flight has to fill its part first, however much waits behind a pace of its own
- * or a small receive window.
+ * be.  One that proved to be modest by what it had in flight has to fill its part
+ * first, however much waits behind a pace of its own or a small receive window.
  */
 static bool stream_stays_modest(struct sock *sk, u32 window)
 {
@@ -980,6 +979,19 @@ static void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 		sk->sk_gso_max_segs = s->burst;
 }
 
+/* The core's own timer, for when the next of the first ten may go */
+static void stream_set_timer(struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	struct hrtimer *timer = &tcp_sk(sk)->pacing_timer;
+
+	if (hrtimer_is_queued(timer))
+		return;
+	hrtimer_start(timer, ns_to_ktime(s->depart),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+	sock_hold(sk);
+}
+
 /*
  * The core gives a connection's first ten segments no pace
  * (tcp_update_skb_after_send()): a burst that a small buffer loses, or that
@@ -1013,11 +1025,7 @@ static u32 circuit_first_ten(struct sock *sk, u32 window)
 		window = min(window, max(in_flight, 1U));
 		s->let_go = 0;	/* the timer has something to do */
 	}
-	if (!hrtimer_is_queued(&tp->pacing_timer)) {
-		hrtimer_start(&tp->pacing_timer, ns_to_ktime(s->depart),
-			      HRTIMER_MODE_ABS_PINNED_SOFT);
-		sock_hold(sk);
-	}
+	stream_set_timer(sk);
 	return window;
 }
 
@@ -1459,8 +1467,6 @@ static int circuit_lock(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 
-	if (!circuit_is_tcp(sk))
-		return -ENOPROTOOPT;
 	lock_sock(sk);
 	if (inet_csk(sk)->icsk_ca_ops != &circuit_ops) {
 		release_sock(sk);
@@ -1624,33 +1630,37 @@ static void circuit_fill_info(struct sock *sk, struct tcp_circuit_info *info)
 	}
 }
 
+/* Where @info has what @optname asks for, and its size, bytes; 0: no such option. */
+static int circuit_answer(const struct tcp_circuit_info *info, int optname,
+			  const void **from)
+{
+	switch (optname) {
+	case TCP_CIRCUIT_FCWND:
+		*from = &info->tci_fcwnd;
+		return sizeof(info->tci_fcwnd);
+	case TCP_CIRCUIT_RATE:
+		*from = &info->tci_rate;
+		return sizeof(info->tci_rate);
+	case TCP_CIRCUIT_ID:
+		*from = &info->tci_id;
+		return sizeof(info->tci_id);
+	case TCP_CIRCUIT_INFO:
+		*from = info;
+		return sizeof(*info);
+	default:
+		return 0;
+	}
+}
+
 static int circuit_getsockopt(struct sock *sk, int optname, void __user *user,
 			      int *len)
 {
 	struct tcp_circuit_info info = {};
-	const void *from = &info;
-	int size = sizeof(info);
+	const void *from = NULL;
+	int size = circuit_answer(&info, optname, &from);
 	int err;
 
-	switch (optname) {
-	case TCP_CIRCUIT_FCWND:
-		from = &info.tci_fcwnd;
-		size = sizeof(info.tci_fcwnd);
-		break;
-	case TCP_CIRCUIT_RATE:
-		from = &info.tci_rate;
-		size = sizeof(info.tci_rate);
-		break;
-	case TCP_CIRCUIT_ID:
-		from = &info.tci_id;
-		size = sizeof(info.tci_id);
-		break;
-	case TCP_CIRCUIT_INFO:
-		break;
-	default:
-		return -ENOPROTOOPT;
-	}
-	if (!circuit_is_tcp(sk))
+	if (!size || !circuit_is_tcp(sk))
 		return -ENOPROTOOPT;
 	if (*len < (optname == TCP_CIRCUIT_INFO ? 1 : size))
 		return -EINVAL;

@@ -111,7 +111,6 @@ timers()
 	local before
 
 	end_sockets src
-	end_sockets src
 	set_in src net.ipv4.tcp_circuit_rate 125000000
 	before=$(soft_timers)
 	background src circuit_sock send -C circuit -w "$1" -n 20000 -k 1000 \

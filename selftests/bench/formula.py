@@ -28,7 +28,6 @@ def names_of(plan):
             "window": (plan["fcwnd"] or 0) * plan["wire"],
             "limit": plan["limit"] or 0, "burst": plan["burst"] or 0,
             "buffer": plan["buffer"] or 0,          # bytes, all three
-            "buffers": plan["buffers"] or 0,        # bytes, of the hosts
             "port": (plan["line"] or 0) / 1e6,      # Mbit/s of frames
             "loss": plan["loss"]}
 
