@@ -160,6 +160,7 @@
 #define STREAM_SMALL	16		/* segments that are modest where a share is more */
 #define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
+#define STREAM_GSO_PARTS	16	/* unpaced: a window is at least so many packets */
 #define STREAM_UNPACED	10		/* segments that the core never paces */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
 
@@ -927,14 +928,23 @@ static void stream_set_pace(struct sock *sk, u64 rate)
 		s->paced = 1;
 }
 
-static void stream_unpace(struct sock *sk)
+/* GSO packets of @most segments, or of what the device takes where that is less. */
+static void stream_bound_gso(struct sock *sk, u32 most)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
+	u32 segments = sk->sk_gso_max_segs;
+
+	if (dst && sk_can_gso(sk))
+		segments = max_t(u32, 1, READ_ONCE(dst->dev->gso_max_segs));
+	segments = min(segments, most);
+	if (sk->sk_gso_max_segs != segments)
+		sk->sk_gso_max_segs = segments;
+}
+
+static void stream_unpace(struct sock *sk)
+{
 	struct stream *s = inet_csk_ca(sk);
 
-	if (s->burst && dst && sk_can_gso(sk))
-		sk->sk_gso_max_segs = max_t(u32, 1,
-					    READ_ONCE(dst->dev->gso_max_segs));
 	if (s->paced && sk->sk_max_pacing_rate == ~0UL)
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
 			SK_PACING_NONE);
@@ -961,6 +971,10 @@ static void stream_repace(struct sock *sk, u64 rate, u32 window, bool shares)
 /*
  * SO_MAX_PACING_RATE lowers sk_pacing_rate at once, but only the algorithm
  * raises it again; a new route gives the GSO packet its full size back.
+ *
+ * Unpaced, the core keeps segments back until they fill a GSO packet or a third
+ * of the window (tcp_tso_should_defer()).  Under a window that grows that costs
+ * nothing; out of one that is fixed at rate x RTT, what is kept back is missing.
  */
 static void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 {
@@ -975,8 +989,7 @@ static void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 	pace = min(s->pace, READ_ONCE(sk->sk_max_pacing_rate));
 	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != pace))
 		WRITE_ONCE(sk->sk_pacing_rate, pace);
-	if (s->burst && sk->sk_gso_max_segs > s->burst)
-		sk->sk_gso_max_segs = s->burst;
+	stream_bound_gso(sk, s->burst ?: max(s->held / STREAM_GSO_PARTS, 2U));
 }
 
 /* The core's own timer, for when the next of the first ten may go */
@@ -1295,6 +1308,7 @@ static void circuit_release(struct sock *sk)
 	s->quick = 0;
 	stream_leave(sk);
 	stream_unpace(sk);
+	stream_bound_gso(sk, GSO_MAX_SEGS);
 }
 
 #ifdef HAVE_CONG_CONTROL_ACK_FLAG

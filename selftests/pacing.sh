@@ -131,6 +131,23 @@ soft_timers()
 		/proc/softirqs
 }
 
+# A window of rate x RTT, unpaced: what the core keeps back until it fills a GSO
+# packet is little of it.  A third of the window would leave 774.
+short_path()
+{
+	local out ms=500 window=41	# 1 Gbit/s x 0.5 ms
+
+	end_sockets src
+	in_rtr tc qdisc del dev r2 root
+	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 500us
+	below tbf 1000
+	set_in src net.ipv4.tcp_circuit_rate 0
+	set_in src net.ipv4.tcp_circuit_fcwnd $window
+	out=$(in_src timeout 60 circuit_streams -w 100 -t $ms -p 20 $DST4 $PORT)
+	at_least "a window of rate x RTT, 0.5 ms: thousandths of it" 950 \
+		$(($(field bytes "$out") * 1000 / (window * 1448 * 2 * ms)))
+}
+
 network
 single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
@@ -148,4 +165,5 @@ rates
 unpaced_loses
 switch 10000 65536 6056
 lossless "10 Gbit/s, 64 KB" 10000 300
+short_path
 finish
