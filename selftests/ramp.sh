@@ -121,6 +121,35 @@ clamped_receiver()
 	at_most "window of a server that clamped it to 32768" 131072 "$(largest_window)"
 }
 
+# Where TCP as a whole holds what tcp_mem lets pass without a look, nothing is opened
+# beyond what the core would.  The numbers are the machine's, not a namespace's.
+full_memory()
+{
+	local before
+
+	[ "$LAB" = uml ] || return 0
+	before=$(sysctl -n net.ipv4.tcp_mem)
+	defer "sysctl -qw net.ipv4.tcp_mem='$before'"
+	told_window
+	at_least "window of a server with memory left" $((FCWND * MSS)) \
+		"$(largest_window)"
+	# shellcheck disable=SC2086	# three numbers
+	set -- $before
+	sysctl -qw net.ipv4.tcp_mem="0 $2 $3"
+	told_window
+	at_most "window of a server with none left" 131072 "$(largest_window)"
+	sysctl -qw net.ipv4.tcp_mem="$before"
+}
+
+# A connection of few segments: the core's own opening has no time.
+told_window()
+{
+	PORT=$((PORT + 1))
+	serve dst -C circuit
+	captured in_src timeout 20 circuit_sock send -C circuit -n 20000 \
+		$DST4 $PORT
+}
+
 # The largest that DST4 told after its SYN-ACK, bytes
 largest_window()
 {
@@ -150,4 +179,5 @@ set_in dst net.ipv4.tcp_rmem "$before"
 server_to_client
 small_receiver
 clamped_receiver
+full_memory
 finish
