@@ -106,10 +106,12 @@ breaker()
 	until_true 120 tripped
 	loss=$(logged_loss)
 	at_least "60 % loss trips it: loss in the log, thousandths" 51 "$loss"
-	in_src sh -c "echo reset >/proc/net/tcp_circuit"
+	# First what could trip it again: then it would be there for 300 s more.
 	kill $sender
 	wait $sender 2>/dev/null
 	delay 0
+	end_sockets src
+	in_src sh -c "echo reset >/proc/net/tcp_circuit"
 	equal "the first breaker event" "peer=::ffff:$DST4 id=0 tripped loss=$loss/1000" \
 		"$(events breaker | sed -n 1p)"
 	equal "the second" "peer=::ffff:$DST4 id=0 closed loss=$loss/1000" \
