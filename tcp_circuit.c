@@ -160,7 +160,7 @@
 #define STREAM_SMALL	16		/* segments that are modest where a share is more */
 #define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
-#define STREAM_GSO_PARTS	16	/* unpaced: a window is at least so many packets */
+#define STREAM_GSO_PARTS	16	/* unpaced: a GSO packet is one of them, or two segments */
 #define STREAM_UNPACED	10		/* segments that the core never paces */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
 
@@ -870,16 +870,29 @@ static void stream_leave(struct sock *sk)
 
 /* Pace */
 
+/* Under RCU: a device that goes is taken from dst at any time, and then freed. */
+static const struct net_device *stream_device(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+
+	return dst ? READ_ONCE(dst->dev) : NULL;
+}
+
 /* Bytes of a full segment as a qdisc counts them. */
 static u32 stream_wire(struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
-	const struct dst_entry *dst = __sk_dst_get(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct net_device *dev;
+	u32 link = ETH_HLEN;
 
-	return tp->mss_cache + tp->tcp_header_len +
-	       icsk->icsk_af_ops->net_header_len + icsk->icsk_ext_hdr_len +
-	       (dst ? dst->dev->hard_header_len : ETH_HLEN);
+	rcu_read_lock();
+	dev = stream_device(sk);
+	if (dev)
+		link = dev->hard_header_len;
+	rcu_read_unlock();
+	return tp->mss_cache + tp->tcp_header_len + link +
+	       icsk->icsk_af_ops->net_header_len + icsk->icsk_ext_hdr_len;
 }
 
 /* The rate that holds on @sk or its circuit, bytes/s, 0 = unpaced. */
@@ -931,11 +944,16 @@ static void stream_set_pace(struct sock *sk, u64 rate)
 /* GSO packets of @most segments, or of what the device takes where that is less. */
 static void stream_bound_gso(struct sock *sk, u32 most)
 {
-	const struct dst_entry *dst = __sk_dst_get(sk);
+	const struct net_device *dev;
 	u32 segments = sk->sk_gso_max_segs;
 
-	if (dst && sk_can_gso(sk))
-		segments = max_t(u32, 1, READ_ONCE(dst->dev->gso_max_segs));
+	if (segments == most)
+		return;
+	rcu_read_lock();
+	dev = stream_device(sk);
+	if (dev && sk_can_gso(sk))
+		segments = max_t(u32, 1, READ_ONCE(dev->gso_max_segs));
+	rcu_read_unlock();
 	segments = min(segments, most);
 	if (sk->sk_gso_max_segs != segments)
 		sk->sk_gso_max_segs = segments;
