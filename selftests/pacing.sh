@@ -132,7 +132,7 @@ soft_timers()
 }
 
 # A window of rate x RTT, unpaced: what the core keeps back until it fills a GSO
-# packet is little of it.  A third of the window would leave 774.
+# packet is little of it.  As much as a third left 709.
 short_path()
 {
 	local out ms=500 window=41	# 1 Gbit/s x 0.5 ms

@@ -86,7 +86,9 @@ client_to_server()
 	captured in_src timeout 20 circuit_sock send -C circuit \
 		-n $((5 * FCWND * MSS)) $DST4 $PORT
 	at_least "$name: segments in the first flight" 44 "$(flight 1 $SRC4)"
-	at_least "$name: segments in the second" $FCWND "$(flight 2 $SRC4)"
+	# a slow machine's last ACK of the first may come by itself
+	at_least "$name: segments in the second" $((FCWND * 15 / 16)) \
+		"$(flight 2 $SRC4)"
 	[ "$LAB" = uml ] || return 0
 	within "$name: ms from the SYN to the second flight" $((2 * RTT_MS)) \
 		"$(began 2 $SRC4)" 10
