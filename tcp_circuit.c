@@ -160,7 +160,7 @@
 #define STREAM_SMALL	16		/* segments that are modest where a share is more */
 #define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
-#define STREAM_GSO_PARTS	16	/* unpaced: a GSO packet is one of them, or two segments */
+#define STREAM_GSO_PARTS	16	/* unpaced: GSO packets are a 16th of the window at most */
 #define STREAM_UNPACED	10		/* segments that the core never paces */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
 

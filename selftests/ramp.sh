@@ -43,8 +43,7 @@ captured()
 # One ends when its first byte is acknowledged.
 flight()
 {
-	flights "$2" | awk -v n="$1" '$1 == n { print $2; found = 1 }
-		END { if (!found) print 0 }'
+	flights "$2" | awk -v n="$1" '$1 == n { got = $2 } END { print got + 0 }'
 }
 
 # began N FROM: when its N-th flight did, ms after the SYN
@@ -170,7 +169,6 @@ full_memory()
 	sysctl -qw net.ipv4.tcp_mem="0 $2 $3"
 	told_window
 	at_most "window of a server with none left" 131072 "$(largest_window)"
-	sysctl -qw net.ipv4.tcp_mem="$before"
 }
 
 # A connection of few segments: the core's own opening has no time.
