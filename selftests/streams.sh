@@ -12,9 +12,9 @@ need_commands ethtool circuit_sock circuit_streams ctcp-setup
 need_module
 
 if [ "$LAB" = uml ]; then
-	RATE_MBIT=1000 MANY="1 4 16 256" SECONDS_MS=3000
+	RATE_MBIT=1000 MANY="1 4 16 256" SECONDS_MS=3000 SETTLE_MS=1000
 else
-	RATE_MBIT=50 MANY="1 4 16" SECONDS_MS=1500
+	RATE_MBIT=50 MANY="1 4 16" SECONDS_MS=1500 SETTLE_MS=5000
 fi
 RTT_MS=50
 # of the newcomer: its first ACK, and the next, by when others gave all of it back
@@ -72,7 +72,7 @@ newcomers()
 	for n in 2 8; do
 		# what earlier ones have left to send is a stream, too
 		end_sockets src
-		out=$(run -n $n -f 1 -l 500 -w 700 -t 1000 -p 1)
+		out=$(run -n $n -f 1 -l 500 -w 700 -t $SETTLE_MS -p 1)
 		shared "$((n - 1)) newcomers" $n "$out"
 		# by a host's clock it takes as long as the host likes
 		if [ "$LAB" = uml ]; then
