@@ -693,6 +693,32 @@ static u32 circuit_share(u32 window, int modest, int hungry)
 	return hungry > 1 ? DIV_ROUND_UP((u32)rest, (u32)hungry) : rest;
 }
 
+/* What it would have in flight, bytes: no more than its peer takes. */
+static u32 stream_need(const struct tcp_sock *tp)
+{
+	return min(tp->write_seq - tp->snd_una, max(tp->snd_wnd, 1U));
+}
+
+static bool stream_needs_more(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return stream_need(tp) > (u64)s->part * tp->mss_cache;
+}
+
+/*
+ * Its part is in use, but for what the core keeps back until a packet is full or a
+ * third of the window is there (tcp_tso_should_defer()).
+ */
+static bool stream_full(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return tcp_packets_in_flight(tcp_sk(sk)) +
+	       min_t(u32, sk->sk_gso_max_segs, s->part / 3) >= s->part;
+}
+
 /*
  * False: it needs more than a modest stream may hold, at most what its share would
  * be.  One that proved to be modest by what it had in flight has to fill its part
@@ -703,19 +729,18 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
-	u32 bytes = min(tp->write_seq - tp->snd_una, max(tp->snd_wnd, 1U));
 	u32 share = circuit_share(window, atomic_read(&c->modest) - s->part,
 				  atomic_read(&c->hungry) + 1);
 	u32 need, most;
 
 	if (s->part > share)
 		return false;
-	if (bytes <= (u64)s->part * tp->mss_cache)
+	if (!stream_needs_more(sk))
 		return s->part > 0;
-	if (s->proved && tcp_packets_in_flight(tp) < s->part)
+	if (s->proved && !stream_full(sk))
 		return true;
 
-	need = DIV_ROUND_UP(bytes, tp->mss_cache);
+	need = DIV_ROUND_UP(stream_need(tp), tp->mss_cache);
 	most = s->proved ? 2 * s->part : min_t(u32, share, STREAM_SMALL);
 	if (need > most)
 		return false;
@@ -1080,15 +1105,14 @@ static void circuit_set_window(struct sock *sk, u32 window)
 	tcp_snd_cwnd_set(tp, window);
 }
 
-/* False: the core has moved the window, or a modest stream has filled its part. */
+/* False: the core has moved the window, or a modest stream wants more than its part. */
 static __always_inline bool stream_undisturbed(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return tcp_snd_cwnd(tp) == s->held &&
-	       (s->state != TCP_CIRCUIT_STREAM_MODEST ||
-		tcp_packets_in_flight(tp) < s->part);
+	return tcp_snd_cwnd(tcp_sk(sk)) == s->held &&
+	       (s->state != TCP_CIRCUIT_STREAM_MODEST || !stream_full(sk) ||
+		!stream_needs_more(sk));
 }
 
 static bool stream_pace_undisturbed(const struct sock *sk)

@@ -12,6 +12,7 @@ need_commands ethtool circuit_sock circuit_streams ctcp-setup
 need_module
 
 if [ "$LAB" = uml ]; then
+	need_commands iperf3 jq
 	RATE_MBIT=1000 MANY="1 4 16 256" SECONDS_MS=3000 SETTLE_MS=1000
 else
 	RATE_MBIT=50 MANY="1 4 16" SECONDS_MS=1500 SETTLE_MS=5000
@@ -62,6 +63,31 @@ together()
 		at_least "$n streams: Jain's fairness, 1/10000" 9900 \
 			"$(field jain "$out")"
 	done
+}
+
+# iperf3_mbit OPTION...: what its receiver got, Mbit/s
+iperf3_mbit()
+{
+	in_src iperf3 -c $DST4 -p $((PORT + 2)) -C circuit -J "$@" |
+		jq '.end.sum_received.bits_per_second / 1e6 | floor'
+}
+
+# A peer's window that opens step by step, and a program that waits for room: each
+# uses little at first.  The core keeps back what does not fill a packet, which is
+# no sign that a stream wants no more than it has.
+opening()
+{
+	[ "$LAB" = uml ] || return 0
+	set_in src net.ipv4.tcp_circuit_fcwnd 5367
+	in_src tc qdisc add dev eth1 root tbf rate ${RATE_MBIT}mbit burst 100kb \
+		limit 10000000
+	background dst iperf3 -s -1 -p $((PORT + 2)) >/dev/null
+	defer "kill $!"
+	PORT=$((PORT + 2)) until_true 10 listening dst || fail "iperf3's server"
+	at_least "two whose peer opens slowly: Mbit/s in 4 s" 840 \
+		"$(iperf3_mbit -P 2 -t 4)"
+	PORT=$((PORT + 2)) end_sockets src
+	in_src tc qdisc del dev eth1 root
 }
 
 # The first has the whole window when the others come.
@@ -220,6 +246,7 @@ nothing_left()
 }
 
 network $((RTT_MS / 2))
+opening
 single_packets
 for host in src dst; do
 	"in_$host" ctcp-setup --quiet --rate ${RATE_MBIT}mbit --rtt ${RTT_MS}ms eth1 \
