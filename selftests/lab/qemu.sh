@@ -19,7 +19,8 @@
 #
 # What is printed: progress, each failure, a table, and as the last line
 # "check-kernels: N passed, N failed, N skipped".  Everything that was said is
-# in build/qemu-SUITE.log.  Exit: 0, 1 when anything failed, 4 without root.
+# in build/qemu-SUITE.log.  Exit: 0, 1 when anything failed, 4 without root or where
+# nothing can be mounted.
 
 set -u
 
@@ -374,6 +375,18 @@ need_root()
 	exit 4
 }
 
+# unshare makes the root's mount private, which a folder that was merely entered
+# by chroot does not have.
+need_mount_point()
+{
+	unshare --mount --propagation private true 2> /dev/null && return
+	echo "Suites are entered with mounts of their own, and this root cannot" \
+		"have any: it is no mount point (before chroot DIR: mount --bind" \
+		"DIR DIR), or CAP_SYS_ADMIN is missing."
+	echo "check-kernels: 0 passed, 0 failed, $# skipped"
+	exit 4
+}
+
 main()
 {
 	local suite passed failed suites
@@ -401,6 +414,7 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	known_tests ${TESTS-} || exit 2
 	need_root "$@"
+	need_mount_point "$@"
 	"$here"/need.sh qemu-system-x86 mmdebstrap debian-archive-keyring \
 		e2fsprogs || exit 1
 	if grep -qxF nonetfilter < <(printf '%s\n' "$@"); then
