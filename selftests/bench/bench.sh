@@ -10,7 +10,7 @@ top=$(cd "$here/../.." && pwd)
 
 "$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
 	libnl-route-3-dev libkmod-dev libjansson-dev iperf3 nuttcp tshark tcpdump \
-	socat gnuplot-nox iproute2 iputils-ping ethtool procps busybox kmod
+	pv socat gnuplot-nox iproute2 iputils-ping ethtool procps busybox kmod
 make -s -C "$top" tools
 export PYTHONDONTWRITEBYTECODE=1
 exec /usr/bin/python3 "$here/bench.py" "$@"

@@ -68,13 +68,14 @@ SCHEMA = {
     "flow": {"name": text, "from": _one_of(*HOSTS), "to": _one_of(*HOSTS),
              "tool": _one_of("iperf3", "nuttcp", "udp"), "cc": text,
              "start": number, "seconds": count, "bytes": _size,
-             "rate": units.rate, "streams": count, "options": words},
+             "rate": units.rate, "streams": count, "options": words,
+             "reads": units.rate, "writes": units.rate},
     "step": {"at": number, "on": _one_of(*HOSTS, "sw", "wan-dst"),
              "do": text, "name": text},
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
                 "from": number, "until": number, "unit": text,
                 "where": _one_of("src", "dst"), "paper": table,
-                "expect": model, "model": text, "tolerance": text,
+                "expect": model, "model": model, "tolerance": text,
                 "least": limits, "most": limits},
     "plot": {"kind": _one_of("over_time", "against"), "measure": text,
              "measures": words, "x": text, "y": text, "log": text,
@@ -198,6 +199,9 @@ def _check_flows(data):
         if ("seconds" in flow) == ("bytes" in flow):
             raise BenchError(f'flow "{flow["name"]}" needs either seconds '
                              "or bytes")
+        if flow["tool"] != "iperf3" and ("reads" in flow or "writes" in flow):
+            raise BenchError(f'flow "{flow["name"]}": only iperf3 reads and '
+                             "writes what is on a disk")
         if flow["tool"] == "nuttcp" and "bytes" in flow:
             raise BenchError(f'flow "{flow["name"]}": nuttcp counts buffers, '
                              "not bytes; give it seconds")

@@ -98,5 +98,7 @@ def _flow(flow, size):
             "start": flow.get("start", 0), "seconds": flow.get("seconds"),
             "bytes": size(flow, "bytes"),
             "rate": units.rate(flow["rate"]) if "rate" in flow else None,
+            "reads": units.rate(flow["reads"]) if "reads" in flow else None,
+            "writes": units.rate(flow["writes"]) if "writes" in flow else None,
             "streams": flow.get("streams", 1),
             "options": flow.get("options", [])}

@@ -9,6 +9,7 @@ started and stopped by one clock; nothing here computes a figure.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -55,14 +56,24 @@ def shape(plan, hosts):
     if plan["shaper"] == "ctcp-setup":
         for host in ("src", "dst"):
             out = run(in_ns(host, [
-                "ctcp-setup", "--rate", plan["rate_text"], "--rtt",
+                "ctcp-setup", "--json", "--rate", plan["rate_text"], "--rtt",
                 plan["rtt_text"], *plan["options"], "eth1"]))
             keep(host + ".setup", out)
+            heed(json.loads(out)["notes"])
     elif plan["shaper"] == "tbf":
         run(in_ns("src", ["tc", "qdisc", "add", "dev", "eth1", "root", "tbf",
                           "rate", f"{plan['rate']}bit",
                           "burst", str(plan["burst"] or 2 * plan["wire"]),
                           "limit", str(plan["limit"])]))
+
+
+def heed(notes):
+    """What ctcp-setup cannot set from a namespace and asks its reader to, such as
+    the memory that TCP may have."""
+    for note in notes:
+        if "in the machine's own network namespace" in note:
+            for key, value in re.findall(r"(net\.[a-z_.]+) = ([0-9 ]+)", note):
+                run(["sysctl", "-qw", f"{key}={value}"])
 
 
 def wait_for_random_numbers():
@@ -80,7 +91,8 @@ def server_of(flow, port):
     """The receiving program of a flow, or None."""
     if flow["tool"] == "nuttcp":
         return ["nuttcp", "-1", "-P", str(port), "-p", str(port + 500)]
-    return ["iperf3", "-s", "-1", "-i", "0.1", "-J", "-p", str(port)]
+    return ["iperf3", "-s", "-1", "-i", "0.1", "-J", "-p", str(port),
+            *file_of(flow, "writes")]
 
 
 def client_of(flow, port, address):
@@ -98,7 +110,17 @@ def client_of(flow, port, address):
         return [*words, "-u", "-b", str(flow["rate"]), *flow["options"]]
     if flow["rate"]:
         words += ["-b", str(flow["rate"])]
-    return [*words, "-C", flow["cc"], *flow["options"]]
+    return [*words, "-C", flow["cc"], *file_of(flow, "reads"), *flow["options"]]
+
+
+def file_of(flow, side):
+    """iperf3's words for a disk of a given rate, if the flow has one there."""
+    return ["-F", disk(flow, side)] if flow[side] else []
+
+
+def disk(flow, side):
+    """Where iperf3 finds it."""
+    return f"/run/{flow['name']}.{side}"
 
 
 class Clock:
@@ -137,7 +159,18 @@ class Transfers:
         self.running.append((process, words))
         return process
 
+    def turn(self, flow, side, start, end):
+        """A disk: what its reader or writer sees of one is its rate."""
+        if not flow[side]:
+            return
+        path = disk(flow, side)
+        os.mkfifo(path)
+        subprocess.Popen(["sh", "-c", f"pv -q -L {flow[side] // 8} "
+                          f"<{start or path} >{end or path}"],
+                         stderr=subprocess.DEVNULL)
+
     def listen(self, flow):
+        self.turn(flow, "writes", "", "/dev/null")
         self.spawn(flow["to"], server_of(flow, self.ports[flow["name"]]),
                    flow["name"] + ".server")
 
@@ -146,6 +179,7 @@ class Transfers:
             # It has no option for the algorithm, and takes the namespace's.
             for host in (flow["from"], flow["to"]):
                 sysctl(host, "net.ipv4.tcp_congestion_control", flow["cc"])
+        self.turn(flow, "reads", "/dev/zero", "")
         self.spawn(flow["from"], client_of(flow, self.ports[flow["name"]],
                                            self.addresses[flow["to"]]),
                    flow["name"] + ".client")

@@ -110,6 +110,9 @@ class Descriptions(unittest.TestCase):
         self.refused("nuttcp counts buffers", flow=[
             {"name": "f", "tool": "nuttcp", "from": "src", "to": "dst",
              "bytes": "1MB"}])
+        self.refused("only iperf3 reads and writes", flow=[
+            {"name": "f", "tool": "nuttcp", "from": "src", "to": "dst",
+             "seconds": 1, "writes": "1gbit"}])
         self.refused('"1" is not true or false',
                      path={"rate": "1gbit", "rtt": "1ms", "offloads": 1})
 
