@@ -29,6 +29,8 @@ def names_of(plan):
             "limit": plan["limit"] or 0, "burst": plan["burst"] or 0,
             "buffer": plan["buffer"] or 0,          # bytes, all three
             "port": (plan["line"] or 0) / 1e6,      # Mbit/s of frames
+            "buffers": plan["buffers"] or 0,       # tcp_rmem, tcp_wmem
+            "streams": sum(f["streams"] for f in plan["flows"]),
             "loss": plan["loss"]}
 
 

@@ -367,12 +367,17 @@ known_tests()		# NAME...
 	done
 }
 
+cannot()		# SUITES WORD...
+{
+	echo "${*:2}"
+	echo "check-kernels: 0 passed, 0 failed, $1 skipped"
+	exit 4
+}
+
 need_root()
 {
 	[ "$(id -u)" = 0 ] && return
-	echo "Suites are made and entered with chroot: please run this as root."
-	echo "check-kernels: 0 passed, 0 failed, $# skipped"
-	exit 4
+	cannot $# "Suites are made and entered with chroot: please run this as root."
 }
 
 # unshare makes the root's mount private, which a folder that was merely entered
@@ -380,11 +385,9 @@ need_root()
 need_mount_point()
 {
 	unshare --mount --propagation private true 2> /dev/null && return
-	echo "Suites are entered with mounts of their own, and this root cannot" \
-		"have any: it is no mount point (before chroot DIR: mount --bind" \
-		"DIR DIR), or CAP_SYS_ADMIN is missing."
-	echo "check-kernels: 0 passed, 0 failed, $# skipped"
-	exit 4
+	cannot $# "Suites are entered with mounts of their own, and this root" \
+		"cannot have any: it is no mount point (before chroot DIR:" \
+		"mount --bind DIR DIR), or CAP_SYS_ADMIN is missing."
 }
 
 main()
