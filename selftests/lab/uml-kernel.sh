@@ -1,32 +1,45 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# uml-kernel.sh [debug]: print the folder of the virtual-time kernel, and build it
+# uml-kernel.sh [FLAVOUR]: print the folder of the virtual-time kernel, and build it
 # first when the cache has none.  In it: linux (the kernel, a program) and tree/
 # (what is needed to build modules for it).
 #
-# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-*.patch; with
-# "debug", uml-debug.config too.
+# Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-6.1-*.patch.
+# FLAVOUR (or LAB_KERNEL) "debug", "leaks", "nonetfilter": uml-FLAVOUR.config too;
+# "newest": that, and the newest source in Debian's archive (newest-source.sh).
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 
-VERSION=6.1
 FLAVOUR=${1:-${LAB_KERNEL:-}}
 CONFIGS="$here/uml.config${FLAVOUR:+ $here/uml-$FLAVOUR.config}"
-TARBALL=/usr/src/linux-source-$VERSION.tar.xz
+if [ "$FLAVOUR" = newest ]; then
+	SOURCE=$("$here/newest-source.sh")
+	TARBALL=$(echo "$SOURCE"/linux-source-*.tar.xz)
+	VERSION=$(basename "$TARBALL" .tar.xz | sed 's/.*-//')
+	POINT=$(cat "$SOURCE/package")
+	PACKAGE=
+else
+	VERSION=6.1
+	TARBALL=/usr/src/linux-source-$VERSION.tar.xz
+	POINT=
+	PACKAGE=linux-source-$VERSION
+fi
+PATCHES=$(ls "$here"/uml-"$VERSION"-*.patch 2>/dev/null || true)
 
 say()
 {
 	echo "lab: $*" >&2
 }
 
-# Not the source's point release: a machine that is offline, or has had the
-# source removed, still has its lab.  But the compiler: modules want the same.
-# shellcheck disable=SC2086 # a list of files
-key=$(cache_key $CONFIGS "$here/uml-kernel.sh" "$here"/uml-*.patch \
-	"$(uname -m)" "$(gcc -dumpfullversion 2>/dev/null)")
+# Not 6.1's point release: a machine that is offline, or has had the source
+# removed, still has its lab (not the newest's, whose point release counts).  But
+# the compiler: modules want the same.
+# shellcheck disable=SC2086 # lists of files
+key=$(cache_key $CONFIGS "$here/uml-kernel.sh" $PATCHES \
+	$POINT "$(uname -m)" "$(gcc -dumpfullversion 2>/dev/null)")
 dir=$CACHE/uml-$VERSION-$key
 if [ -x "$dir/linux" ]; then
 	echo "$dir"
@@ -68,7 +81,7 @@ build()
 	cd "$1/tree"
 	say "unpacking $TARBALL"
 	tar -xf "$TARBALL" --strip-components=1
-	for patch in "$here"/uml-*.patch; do
+	for patch in $PATCHES; do
 		patch -s -p1 <"$patch"
 	done
 	configure >../build.log 2>&1 || { tail -n 20 ../build.log >&2; return 1; }
@@ -81,8 +94,8 @@ build()
 
 cache_lock "uml-$VERSION-$key"
 if [ ! -x "$dir/linux" ]; then
-	"$here/need.sh" "linux-source-$VERSION" xz-utils patch make gcc libc6-dev \
-		flex bison bc
+	# shellcheck disable=SC2086 # one word or none
+	"$here/need.sh" $PACKAGE xz-utils patch make gcc libc6-dev flex bison bc
 	tmp=$CACHE/making-uml-$VERSION-$key
 	rm -rf "$tmp"
 	mkdir "$tmp"

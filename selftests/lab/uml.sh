@@ -15,7 +15,8 @@
 #
 # LAB_KERNEL=debug in the environment: a kernel that watches itself, slower
 # (uml-debug.config); LAB_KERNEL=leaks: one that looks for memory that leaked;
-# LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER.
+# LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER; LAB_KERNEL=newest: that of
+# Debian's archive.
 #
 # Exit: the script's own; 124 when time ran out; 125 when the machine died or
 # its kernel complained or found a leak, whatever the script said.
