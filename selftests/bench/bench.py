@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """bench.py [--quick] [ID ...]: the experiments, all or some, and their report.
 
-Writes build/bench/ID.json, ID.svg, report.html and report.md.  Over all of them,
-and only then, docs/bench/ too.  Last line: "bench: N passed, N failed, N skipped",
-counting assertions; exit 1 when one failed.
+Writes build/bench/ID.json, ID.svg, report.html and report.md.  When all of them
+were made, and only then, docs/bench/ too.  Last line: "bench: N passed, N failed,
+N skipped", counting assertions; exit 1 when one failed.
 """
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import shutil
@@ -25,7 +26,7 @@ import units
 from errors import BenchError
 from expand import runs_of
 from judge import rows_of
-from machine import OUT, TOP, Lab
+from machine import OUT, TOP, Labs
 from raw import Raw
 
 DOCS = TOP / "docs" / "bench"
@@ -43,14 +44,31 @@ def chosen(every, ids, quick):
     return [d for d in every if d.get("quick") or not quick]
 
 
-def needs_calibration(lab, every, wanted):
-    """Some, asked for by name, on a kernel that nobody has calibrated yet."""
-    known = calibration.load(lab.kernel_hash())["ranges"]
-    plans = [(r["plan"], d["measure"]) for d in wanted
-             if "calibrates" not in d for r in runs_of(d)]
-    if all(calibration.objection(known, *p) is None for p in plans):
-        return []
-    return [d for d in every if "calibrates" in d and d not in wanted]
+def objections(labs, d):
+    """{kernel: why a run on it must not be reported, or None}"""
+    found = {}
+    for run in runs_of(d):
+        kernel = run["kernel"]
+        known = calibration.ranges_of(labs.on(kernel).kernel_hash())
+        why = calibration.objection(known, run["plan"], d["measure"])
+        found[kernel] = found.get(kernel) or why and f"kernel {kernel}: {why}"
+    return found
+
+
+def needs_calibration(labs, every, wanted, whole=False):
+    """Calibrations to make first: of each kernel on which something wanted would be
+    refused (or is wanted at all, for a whole report), but for those wanted anyway."""
+    kernels = set()
+    for d in (d for d in wanted if "calibrates" not in d):
+        # A kernel that cannot be had is its experiments' failure, not everybody's
+        with contextlib.suppress(BenchError):
+            kernels |= {kernel for kernel, why in objections(labs, d).items()
+                        if why or whole}
+    asked = {d["id"] for d in wanted}
+    found = [d if kernel == descriptions.KERNELS[0] else calibration.on(kernel, d)
+             for kernel in descriptions.KERNELS if kernel in kernels
+             for d in every if "calibrates" in d]
+    return [d for d in found if d["id"] not in asked]
 
 
 def busy():
@@ -60,11 +78,11 @@ def busy():
             for _ in range(os.cpu_count())]
 
 
-def same_again(lab, run, folder):
+def same_again(labs, run, folder):
     """Whether the same seed gives the same bytes on a busy machine."""
     load = busy()
     try:
-        second = lab.carry_out(run, "loaded")
+        second = labs.carry_out(run, "loaded")
     finally:
         for process in load:
             process.kill()
@@ -93,33 +111,47 @@ def series(raw, every):
     return found
 
 
-def carry_out(lab, runs):
+def arrivals(raw, most=200):
+    """{"frames": [[s since the first, how many]]} of the first ones at dst"""
+    times = [t for t, _ in raw.frames("dst")][:most]
+    return {"frames": [[t - times[0], i + 1] for i, t in enumerate(times)]}
+
+
+def points_of(raw, plot):
+    """What a plot over time shows of a run."""
+    if plot.get("kind") == "arrivals":
+        return arrivals(raw)
+    return series(raw, units.time(plot.get("every", "0.5s")))
+
+
+def carry_out(labs, runs):
     """Every run's folder; as many machines at once as BENCH_JOBS says."""
+    for run in runs:
+        labs.on(run["kernel"])
     jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(lab.carry_out, runs))
+        return list(pool.map(labs.carry_out, runs))
 
 
-def perform(lab, d, ranges):
+def perform(labs, d):
     """One experiment: its results, or why there are none."""
     runs = runs_of(d)
     experiment = {"description": d, "rows": [], "series": {}, "again": []}
     if "calibrates" not in d:
-        for run in runs:
-            experiment["refused"] = calibration.objection(
-                ranges, run["plan"], d["measure"])
-            if experiment["refused"]:
-                return experiment, []
+        whys = filter(None, objections(labs, d).values())
+        experiment["refused"] = next(whys, None)
+        if experiment["refused"]:
+            return experiment, []
     results = []
-    every = units.time(d.get("plot", {}).get("every", "0.5s"))
-    for run, folder in zip(runs, carry_out(lab, runs)):
+    for run, folder in zip(runs, carry_out(labs, runs)):
         raw = Raw(folder, run["plan"])
         results.append((run, {m["name"]: metrics.figure(raw, m)
                               for m in d["measure"]}))
         if run["seed"] == 1:
-            experiment["series"][run["label"]] = series(raw, every)
+            experiment["series"][run["label"]] = points_of(
+                raw, d.get("plot", {}))
             if d.get("twice"):
-                experiment["again"].append(same_again(lab, run, folder))
+                experiment["again"].append(same_again(labs, run, folder))
     experiment["axes"] = {run["label"]: run["axes"] for run in runs}
     experiment["rows"] = rows_of(d, results)
     return experiment, results
@@ -155,14 +187,15 @@ def keep(experiment):
     return picture
 
 
-def write_reports(lab, done, pictures, docs):
+def write_reports(labs, done, pictures, docs):
     """build/bench/report.*, and docs/bench/ when all were made."""
     commit = subprocess.run(
         ["git", "-c", f"safe.directory={TOP}", "-C", TOP, "describe",
          "--always", "--dirty"], capture_output=True, text=True, check=False)
     about = {"commit": commit.stdout.strip() or "unknown",
-             "kernel": lab.kernel_hash(),
-             "ranges": calibration.load(lab.kernel_hash())["ranges"]}
+             "kernels": {name: calibration.ranges_of(lab.kernel_hash())
+                         for name, lab in labs.made.items()},
+             "hashes": [lab.kernel_hash() for lab in labs.made.values()]}
     report.write_html(OUT / "report.html", about, done, pictures)
     report.write_markdown(OUT / "report.md", about, done, pictures)
     if not docs:
@@ -181,28 +214,30 @@ def bench(options):
     every = descriptions.load_all()
     wanted = chosen(every, options.ids, options.quick)
     OUT.mkdir(parents=True, exist_ok=True)
-    lab = Lab()
-    if options.ids:
-        wanted = needs_calibration(lab, every, wanted) + wanted
+    labs = Labs()
+    labs.on(descriptions.KERNELS[0])
+    if not options.quick:
+        wanted = needs_calibration(labs, every, wanted, not options.ids) + wanted
     counts = [0, 0, 0]
     done, pictures = [], {}
     for d in wanted:
         began = time.monotonic()
-        ranges = calibration.load(lab.kernel_hash())["ranges"]
         try:
-            experiment, results = perform(lab, d, ranges)
+            experiment, results = perform(labs, d)
+            if "calibrates" in d:
+                calibration.remember(
+                    labs.on(results[0][0]["kernel"]).kernel_hash(),
+                    calibration.points_of(d, experiment["rows"], results))
+            pictures[d["id"]] = keep(experiment)
         except BenchError as error:
             print(f'{d["id"]:14} failed: {error}', flush=True)
             counts[1] += 1
             continue
-        if "calibrates" in d:
-            calibration.remember(lab.kernel_hash(), calibration.points_of(
-                d, experiment["rows"], results))
-        pictures[d["id"]] = keep(experiment)
         done.append(experiment)
         told = tell(experiment, time.monotonic() - began, options.quick)
         counts = [a + b for a, b in zip(counts, told)]
-    write_reports(lab, done, pictures, not options.ids and not options.quick)
+    whole = not options.ids and not options.quick and len(done) == len(wanted)
+    write_reports(labs, done, pictures, whole)
     return counts
 
 

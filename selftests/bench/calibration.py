@@ -40,27 +40,36 @@ def value_on(axis, plan):
 
 
 def remember(kernel, points):
-    """Add to what is known of this kernel; the ranges that follow."""
-    known = load(kernel)
+    """Add to what is known of this kernel, and the ranges that follow."""
+    kernels = load_all()
+    known = kernels.setdefault(kernel, {"points": [], "ranges": {}})
     known["points"] += [list(p) for p in points
                         if list(p) not in known["points"]]
     known["ranges"] = {axis: span([p[1:] for p in known["points"]
                                    if p[0] == axis])
                        for axis in sorted({p[0] for p in known["points"]})}
     FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps({"kernel": kernel, **known}, indent=1))
-    return known["ranges"]
+    FILE.write_text(json.dumps({"kernels": kernels}, indent=1))
 
 
-def load(kernel):
-    """What is known of this kernel; nothing of another."""
+def load_all():
+    """{kernel: {"points": [[axis, value, held]], "ranges": {axis: span}}}"""
     try:
-        known = json.loads(FILE.read_text())
-    except (OSError, ValueError):
-        known = {}
-    if known.get("kernel") != kernel:
-        return {"points": [], "ranges": {}}
-    return {"points": known["points"], "ranges": known["ranges"]}
+        return json.loads(FILE.read_text())["kernels"]
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def ranges_of(kernel):
+    """What is known of this kernel; nothing of another."""
+    return load_all().get(kernel, {}).get("ranges", {})
+
+
+def on(kernel, description):
+    """The same calibration, of another kernel."""
+    return {**description, "id": f'{description["id"]}.{kernel}',
+            "title": f'{description["title"]}, on the {kernel} kernel',
+            "machine": {"kernel": kernel}}
 
 
 def span(points):

@@ -8,6 +8,7 @@ Every error is one sentence that names file and key and quotes the value.
 """
 
 import difflib
+import re
 import tomllib
 from pathlib import Path
 
@@ -36,6 +37,11 @@ def _size(value):
     units.size(value, 1514, 1)
 
 
+def _memory(value):
+    if not re.fullmatch(r"[1-9][0-9]*[MG]", str(value)):
+        raise BenchError(f'"{value}" is no memory; write it as 512M or 6G')
+
+
 text = _is(str, "a text")
 number = _is((int, float), "a number")
 count = _is(int, "a whole number")
@@ -45,6 +51,7 @@ words = _is(list, "a list")
 limits = _is((int, float, dict), "a number, or a table of one for each run")
 model = _is((str, int, float, dict), "a formula, a number, or a table")
 
+KERNELS = ("6.1", "newest")
 HOSTS = ("src", "cross", "dst", "dst2")
 MEASURED = ("goodput", "total", "part", "share", "lowest", "recovery", "resent",
             "resent_percent", "shaper_drops", "switch_drops", "path_drops",
@@ -57,6 +64,7 @@ SCHEMA = {
          "seeds": count, "calibrates": _one_of("rate", "rtt", "loss",
                                                "spacing"),
          "twice": switch, "note": text},
+    "machine": {"kernel": _one_of(*KERNELS), "memory": _memory},
     "path": {"rate": units.rate, "rtt": units.time, "rtt2": units.time,
              "line": units.rate, "buffer": _size, "loss": units.part,
              "reorder": units.part, "mtu": count, "offloads": switch},
@@ -77,8 +85,8 @@ SCHEMA = {
                 "where": _one_of("src", "dst"), "paper": table,
                 "expect": model, "model": model, "tolerance": text,
                 "least": limits, "most": limits},
-    "plot": {"kind": _one_of("over_time", "against"), "measure": text,
-             "measures": words, "x": text, "y": text, "log": text,
+    "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
+             "measure": text, "measures": words, "x": text, "y": text, "log": text,
              "runs": words, "every": units.time},
 }
 LISTS = ("flow", "step", "measure")

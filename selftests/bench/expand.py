@@ -10,10 +10,11 @@ import copy
 import itertools
 
 import units
-from description import key_of
+from description import KERNELS, key_of
 
 ETHERNET = 14       # bytes of link header, as a qdisc counts them
 HEADERS = 52        # IPv4, TCP with timestamps
+MEMORY = "6G"       # of the machine; sparse: only what the windows fill is ever there
 
 
 def runs_of(description):
@@ -26,7 +27,10 @@ def runs_of(description):
         labels = [_apply(varied, axis, i) for axis, i in zip(axes, choice)]
         label = " ".join(filter(None, labels)) or "all"
         for seed in range(1, description.get("seeds", 1) + 1):
+            machine = varied.get("machine", {})
             result.append({"label": label, "seed": seed, "axes": labels,
+                           "kernel": machine.get("kernel", KERNELS[0]),
+                           "memory": machine.get("memory", MEMORY),
                            "plan": plan_of(varied)})
     return result
 

@@ -9,10 +9,10 @@ started and stopped by one clock; nothing here computes a figure.
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from network import in_ns, inside, lay, run, sysctl
 
@@ -59,7 +59,7 @@ def shape(plan, hosts):
                 "ctcp-setup", "--json", "--rate", plan["rate_text"], "--rtt",
                 plan["rtt_text"], *plan["options"], "eth1"]))
             keep(host + ".setup", out)
-            heed(json.loads(out)["notes"])
+            heed(json.loads(out))
     elif plan["shaper"] == "tbf":
         run(in_ns("src", ["tc", "qdisc", "add", "dev", "eth1", "root", "tbf",
                           "rate", f"{plan['rate']}bit",
@@ -67,13 +67,17 @@ def shape(plan, hosts):
                           "limit", str(plan["limit"])]))
 
 
-def heed(notes):
-    """What ctcp-setup cannot set from a namespace and asks its reader to, such as
-    the memory that TCP may have."""
-    for note in notes:
-        if "in the machine's own network namespace" in note:
-            for key, value in re.findall(r"(net\.[a-z_.]+) = ([0-9 ]+)", note):
-                run(["sysctl", "-qw", f"{key}={value}"])
+def heed(plan):
+    """What ctcp-setup cannot set from a namespace and asks its reader to: the largest
+    buffers, and the memory that TCP may have.  Never less than there is."""
+    wanted = {"net/core/rmem_max": [plan["buffer_bytes"]],
+              "net/core/wmem_max": [plan["buffer_bytes"]],
+              "net/ipv4/tcp_mem": plan["tcp_mem_pages"]}
+    for key, values in wanted.items():
+        path = Path("/proc/sys") / key
+        now = [int(n) for n in path.read_text(encoding="ascii").split()]
+        path.write_text(" ".join(str(max(*pair)) for pair in zip(now, values)),
+                        encoding="ascii")
 
 
 def wait_for_random_numbers():

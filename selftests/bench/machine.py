@@ -14,6 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from description import KERNELS
 from errors import BenchError
 
 HERE = Path(__file__).resolve().parent
@@ -21,15 +22,15 @@ TOP = HERE.parents[1]
 OUT = TOP / "build" / "bench"
 LAB = HERE.parent / "lab"
 LIMIT = 1800        # s of real time for one run
-MEMORY = "6G"       # sparse: only what the windows fill is ever there
 
 
 class Lab:
-    """What all runs share: the kernel and the module, built once."""
+    """What all runs on a kernel share: it and the module, built once."""
 
-    def __init__(self):
-        self.kernel = _said([LAB / "uml-kernel.sh"])
-        self.module = _said([LAB / "uml-module.sh", self.kernel])
+    def __init__(self, kernel):
+        self.words = {"LAB_KERNEL": "" if kernel == KERNELS[0] else kernel}
+        self.kernel = _said([LAB / "uml-kernel.sh"], self.words)
+        self.module = _said([LAB / "uml-module.sh", self.kernel], self.words)
         depends = [self.module, TOP / "build" / "bin" / "ctcp-setup",
                    HERE / "guest.sh", HERE / "guest.py", HERE / "network.py",
                    LAB / "uml.sh", LAB / "uml-init.sh", LAB / "uml-seed.c"]
@@ -44,8 +45,11 @@ class Lab:
     def folder_of(self, run):
         """Where the run's raw results are."""
         key = self.base.copy()
-        key.update(json.dumps([run["plan"], run["seed"]],
-                              sort_keys=True).encode())
+        asked = [run["plan"], run["seed"]]
+        # What was made before there was a choice had this much
+        if run["memory"] != "6G":
+            asked.append(run["memory"])
+        key.update(json.dumps(asked, sort_keys=True).encode())
         return OUT / "raw" / key.hexdigest()[:16]
 
     def carry_out(self, run, again=None):
@@ -58,26 +62,49 @@ class Lab:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "plan.json").write_text(json.dumps(run["plan"], indent=1))
         began = time.monotonic()
-        self._boot(folder, run["seed"])
+        self._boot(folder, run)
         (folder / "done").write_text(f"{time.monotonic() - began:.1f}\n")
         return folder
 
-    def _boot(self, folder, seed):
-        words = [LAB / "uml.sh", "-m", MEMORY, "-t", str(LIMIT), "-s",
-                 str(seed), "-o", folder, HERE / "guest.sh"]
+    def _boot(self, folder, run):
+        words = [LAB / "uml.sh", "-m", run["memory"], "-t", str(LIMIT), "-s",
+                 str(run["seed"]), "-o", folder, HERE / "guest.sh"]
         with open(folder / "log", "w", encoding="utf-8") as log:
             done = subprocess.run(
                 [str(w) for w in words], stdout=log, stderr=log, check=False,
-                env={**os.environ, "LAB_KO": self.module})
+                env={**os.environ, **self.words, "LAB_KO": self.module})
         if done.returncode:
             tail = (folder / "log").read_text().splitlines()[-6:]
             raise BenchError(f"the run in {folder.relative_to(TOP)} failed "
                              f"(exit {done.returncode}): " + " / ".join(tail))
 
 
-def _said(words):
+class Labs:
+    """A lab for each kernel, from when it is first asked for."""
+
+    def __init__(self):
+        self.made = {}
+        self.missing = set()
+
+    def on(self, kernel):
+        """The lab with that kernel (description.KERNELS); one that cannot be had
+        is not tried twice."""
+        if kernel in self.missing:
+            raise BenchError(f"the {kernel} kernel cannot be had (see above)")
+        if kernel not in self.made:
+            self.missing.add(kernel)
+            self.made[kernel] = Lab(kernel)
+            self.missing.remove(kernel)
+        return self.made[kernel]
+
+    def carry_out(self, run, again=None):
+        """The run, on the kernel that it asks for."""
+        return self.on(run["kernel"]).carry_out(run, again)
+
+
+def _said(words, more):
     done = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE,
-                          text=True, check=False)
+                          text=True, check=False, env={**os.environ, **more})
     if done.returncode:
         raise BenchError(f"{Path(words[0]).name} failed (see above)")
     return done.stdout.split()[-1]

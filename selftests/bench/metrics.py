@@ -10,7 +10,7 @@ import re
 import statistics
 
 from errors import BenchError
-from raw import nuttcp_fields, tshark
+from raw import NETS, nuttcp_fields, tshark
 
 BACK_TO_BACK = 0.5      # of a frame's time at the rate: closer is one burst
 FULL = 0.95             # of the line's payload: "at full rate"
@@ -153,7 +153,7 @@ def full_rate(raw, measure):
     """round trips from the first SYN until FULL of the line arrives, for one"""
     rtt = raw.plan["rtt"]
     flow, _, _ = _window(raw, measure)
-    frames = raw.frames("dst", flow)
+    frames = raw.frames(measure.get("where", "dst"), flow)
     syn = raw.first_syn(flow)
     wanted = FULL * raw.plan["rate"] / 8 * rtt
     frames = [f for f in frames if f[0] >= syn]
@@ -246,7 +246,7 @@ def trace_resent(raw, measure):
         raise BenchError(f"{raw.folder.name}: tcpdump missed frames")
     out = tshark(raw.folder / f"{host}.pcap", "-Y",
                  "(tcp.analysis.retransmission || tcp.analysis.out_of_order)"
-                 " && ip.dst == 10.79.0.0/16", "-T", "fields", "-e",
+                 f" && ip.dst == {NETS['dst']}", "-T", "fields", "-e",
                  "frame.number")
     return len(out.split())
 

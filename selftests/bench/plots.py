@@ -4,6 +4,9 @@
 over_time   goodput of every flow, half a second each or `every`: a line for each
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
+arrivals    the first frames at the receiver, each at its time
+bars        for what lies on no axis: a cluster for each label, a bar in it for
+            each measure; crosses are the paper's
 """
 
 import re
@@ -34,8 +37,7 @@ def draw(experiment, path):
     if not plot:
         return False
     with tempfile.TemporaryDirectory() as folder:
-        make = over_time if plot["kind"] == "over_time" else against
-        script = make(experiment, plot, Path(folder))
+        script = KINDS[plot["kind"]](experiment, plot, Path(folder))
         script = f'{HEAD}set output "{path}"\n{script}'
         done = subprocess.run(["gnuplot"], input=script, capture_output=True,
                               text=True, check=False)
@@ -148,3 +150,46 @@ def _axes(experiment, plot, tics):
     if "y" not in plot.get("log", ""):
         words.append("set yrange [0:*]")
     return "\n".join(words)
+
+
+def arrivals(experiment, plot, folder):
+    """A point for each frame."""
+    return over_time(experiment, plot, folder).replace(
+        "goodput, Mbit/s", "frames that have arrived").replace(
+        "with lines lw 2", "with points pt 7 ps 0.5")
+
+
+def clusters_of(rows, names):
+    """([label], {measure: [(where on x, row)]}); a cluster is as wide as its bars
+    and a gap"""
+    labels = list(dict.fromkeys(r["label"] for r in rows))
+    wide = len(names) + (len(names) > 1)
+    return labels, {
+        name: [(labels.index(r["label"]) * wide + i, r) for r in rows
+               if r["measure"] == name] for i, name in enumerate(names)}
+
+
+def bars(experiment, plot, folder):
+    """Clusters of bars."""
+    names = names_of(plot)
+    labels, found = clusters_of(experiment["rows"], names)
+    wide = len(names) + (len(names) > 1)
+    tics = {n * wide + (len(names) - 1) / 2: name for n, name in enumerate(labels)}
+    lines, crosses = [], []
+    for i, (bar, points) in enumerate(found.items()):
+        path = folder / str(i)
+        _write_points(path, [(x, r["value"], r["paper"], None)
+                             for x, r in points])
+        lines.append(_line(path, "1:2", bar, i, "boxes"))
+        if any(r["paper"] is not None for _, r in points):
+            crosses.append(f'"{path}" using 1:3 with points pt 2 ps 1.3 lw 2 '
+                           f'lc rgb "black" title "{"" if crosses else "paper"}"')
+    return (_axes(experiment, plot, tics) + "\nset boxwidth 0.8\n"
+            "set style fill solid 0.6\n"
+            f"set xrange [-1:{(len(labels) - 1) * wide + len(names)}]\n"
+            "set xtics rotate by -20\nplot " +
+            ", \\\n".join(lines + crosses) + "\n")
+
+
+KINDS = {"over_time": over_time, "against": against, "arrivals": arrivals,
+         "bars": bars}

@@ -15,6 +15,9 @@ from pathlib import Path
 from errors import BenchError
 
 
+NETS = {"src": "10.77.0.0/16", "dst": "10.79.0.0/16"}     # network.py
+
+
 class Raw:
     """The folder of one run."""
 
@@ -49,16 +52,23 @@ class Raw:
                              f'{data["error"]}')
         return data
 
+    def sides(self, flow):
+        """Which of iperf3's two sends, which receives."""
+        turned = "-R" in self.flows[flow]["options"]
+        return ("server", "client") if turned else ("client", "server")
+
     def received(self, flow):
         """[(start, end, bytes)] at the receiver."""
         if self.flows[flow]["tool"] == "nuttcp":
             return nuttcp_intervals(self.text(f"{flow}.client"))
-        parts = [i["sum"] for i in self.iperf(flow, "server")["intervals"]]
+        parts = [i["sum"] for i in self.iperf(flow, self.sides(flow)[1])[
+            "intervals"]]
         return [(p["start"], p["end"], p["bytes"]) for p in parts]
 
     def resent(self, flow):
         """[(start, end, segments)] as iperf3's sender reads TCP_INFO."""
-        parts = [i["sum"] for i in self.iperf(flow, "client")["intervals"]]
+        parts = [i["sum"] for i in self.iperf(flow, self.sides(flow)[0])[
+            "intervals"]]
         return [(p["start"], p["end"], p.get("retransmits", 0))
                 for p in parts]
 
@@ -75,23 +85,26 @@ class Raw:
                    if q["dev"] == device and q["kind"] in kind)
 
     def frames(self, host, flow=None):
-        """[(time, bytes)] of a trace's full frames: not the tool's own words."""
-        return [(float(t), int(n)) for t, n, port in self.packets(
-            host, "ip.dst == 10.79.0.0/16 && frame.len > 1000 && !icmp")
-            if not flow or port == str(self.port(flow))]
+        """[(time, bytes)] of the full frames that came to a host: not the tool's
+        own words."""
+        net = NETS[host]
+        return [(float(t), int(n)) for t, n, ports in self.packets(
+            host, f"ip.dst == {net} && frame.len > 1000 && !icmp")
+            if not flow or str(self.port(flow)) in ports.split(",")]
 
     def first_syn(self, flow):
-        """When the sender asked for the flow's connection: iperf3's second."""
-        return [float(t) for t, _, port in self.packets(
+        """When src asked for the flow's connection: iperf3's second."""
+        return [float(t) for t, _, ports in self.packets(
             "src", "tcp.flags.syn == 1 && tcp.flags.ack == 0")
-            if port == str(self.port(flow))][-1]
+            if str(self.port(flow)) in ports.split(",")][-1]
 
     def packets(self, host, which):
-        """[[time, bytes, TCP port]] of a trace; read once, whatever flows ask."""
+        """[[time, bytes, both TCP ports]] of a trace; read once, whatever flows
+        ask."""
         if (host, which) not in self.read:
             out = tshark(self.folder / f"{host}.pcap", "-Y", which, "-T", "fields",
                          "-e", "frame.time_epoch", "-e", "frame.len", "-e",
-                         "tcp.dstport")
+                         "tcp.port")
             self.read[host, which] = [(line + "\t").split("\t")[:3]
                                       for line in out.splitlines()]
         return self.read[host, which]

@@ -47,7 +47,7 @@ def table_of(experiment):
 def parameters_of(experiment):
     """What was the same in all runs, in the description's own words."""
     words = []
-    for section in ("path", "sender", "hosts"):
+    for section in ("machine", "path", "sender", "hosts"):
         for key, value in experiment["description"].get(section, {}).items():
             if isinstance(value, dict):
                 value = "; ".join(f"{k} = {v}" for k, v in value.items())
@@ -91,15 +91,17 @@ def opening(about):
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "",
              "# Circuit TCP: the papers' experiments, made again", "",
              f'Made by `make bench` from commit {about["commit"]} on kernel '
-             f'{about["kernel"]}, in virtual time: the same seed gives the '
+             f'{" and ".join(about["hashes"])}, in virtual time: the same seed gives the '
              "same figures on any machine. Every run has a machine of its "
              "own, real tools (iperf3, nuttcp, tc, ss, tshark) and a network "
              "of namespaces (`selftests/bench/network.py`).", "",
              "What the lab carries without our code (an experiment outside "
-             "of it is not reported):", "", "| what | from | to |", "|---|---|---|"]
-    for axis, span in about["ranges"].items():
-        values = [f"{v:g}" for v in span] if span else ["nothing", "held"]
-        lines.append(f"| {axis} | {values[0]} | {values[1]} |")
+             "of it is not reported):", "", "| what | kernel | from | to |",
+             "|---|---|---|---|"]
+    for kernel, ranges in about["kernels"].items():
+        for axis, span in ranges.items():
+            values = [f"{v:g}" for v in span] if span else ["nothing", "held"]
+            lines.append(f"| {axis} | {kernel} | {values[0]} | {values[1]} |")
     return lines + ["", "Rates are in bit/s, rtt in s, loss in parts of 1. "
                     "In plots, crosses are the paper's and dashes a model's.",
                     ""]

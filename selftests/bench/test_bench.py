@@ -226,6 +226,23 @@ class Metrics(unittest.TestCase):
             self.assertEqual(metrics.burst_frames(Fake, {}), 10)
             self.assertAlmostEqual(metrics.gap(Fake, {}), 0.6)
 
+    def test_full_rate(self):
+        class Fake:
+            """Half of the line from round trip 1.5, all of it from 2.5 on."""
+            plan = {"rtt": 0.1, "rate": 8e6}
+            flows = {"f": {"start": 0, "seconds": 1}}
+            first_syn = staticmethod(lambda flow: 5.0)
+            trains = {"dst": [(5.15 + 0.002 * i, 1000) for i in range(50)] +
+                             [(5.25 + 0.001 * i, 1000) for i in range(900)],
+                      "src": []}
+
+            def frames(self, host, _):
+                return self.trains[host]
+
+            only_flow = staticmethod(lambda: "f")
+        self.assertAlmostEqual(metrics.full_rate(Fake(), {}), 2.4, 1)
+        self.assertEqual(metrics.full_rate(Fake(), {"where": "src"}), float("inf"))
+
     def test_flows_together(self):
         class Fake:
             flows = {"a": {"name": "a", "start": 0},
@@ -248,12 +265,15 @@ class Metrics(unittest.TestCase):
     def test_frames_of_a_flow(self):
         plan = {"flows": [{"name": "a", "tool": "iperf3"},
                           {"name": "b", "tool": "iperf3"}]}
-        text = "1.5\t1514\t5201\n2.5\t1514\t5202\n3.5\t1514\t\n"
+        text = "1.5\t1514\t40000,5201\n2.5\t1514\t5202,40001\n3.5\t1514\t\n"
         one = raw.Raw("/", plan)
         with unittest.mock.patch.object(raw, "tshark", return_value=text) as said:
             self.assertEqual(one.frames("dst", "b"), [(2.5, 1514)])
             self.assertEqual(len(one.frames("dst")), 3)
             self.assertEqual(said.call_count, 1)
+            one.frames("src")
+            self.assertIn("ip.dst == 10.77.0.0/16 && frame.len > 1000 && !icmp",
+                          said.call_args.args)
 
     def test_nuttcp(self):
         line = "megabytes=1.0000 real_sec=0.10 rate_Mbps=83.8"
@@ -321,6 +341,43 @@ class Calibration(unittest.TestCase):
         self.assertRegex(calibration.objection(
             ranges, {**plan, "offloads": True}), "offloads on was not")
 
+    def test_kernels(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                unittest.mock.patch.object(calibration, "FILE",
+                                           Path(folder) / "c.json"):
+            self.assertEqual(calibration.ranges_of("uml-6.1-a"), {})
+            calibration.remember("uml-6.1-a", [("rtt", 0.1, True)])
+            calibration.remember("uml-6.1-a", [("rtt", 0.2, True)])
+            calibration.remember("uml-7.3-b", [("loss", 0.1, False)])
+            self.assertEqual(calibration.ranges_of("uml-6.1-a"),
+                             {"rtt": [0.1, 0.2]})
+            self.assertEqual(calibration.ranges_of("uml-7.3-b"), {"loss": None})
+
+    def test_only_what_is_missing(self):
+        every = [{**small(vary=[]), "id": "cal-rtt", "calibrates": "rtt"},
+                 {**small(vary=[{"machine.kernel": ["6.1", "newest"]}]),
+                  "id": "X"}]
+        known = {"6.1": {"rate, offloads off": [1e8, 1e9], "rtt": [0.001, 0.3]}}
+        labs = unittest.mock.Mock()
+        labs.on = lambda kernel: unittest.mock.Mock(kernel_hash=lambda: kernel)
+        with unittest.mock.patch.object(calibration, "ranges_of",
+                                        lambda kernel: known.get(kernel, {})):
+            found = bench.needs_calibration(labs, every, every[1:])
+            self.assertEqual([d["id"] for d in found], ["cal-rtt.newest"])
+            self.assertEqual({r["kernel"] for r in runs_of(found[0])}, {"newest"})
+            known.clear()
+            self.assertEqual([d["id"] for d in bench.needs_calibration(
+                labs, every, every[1:])], ["cal-rtt", "cal-rtt.newest"])
+            self.assertEqual([d["id"] for d in bench.needs_calibration(
+                labs, every, every)], ["cal-rtt.newest"])
+            known.update({k: {"rate, offloads off": [1e8, 1e9],
+                              "rtt": [0.001, 0.3]} for k in ("6.1", "newest")})
+            self.assertEqual(bench.needs_calibration(labs, every, every), [])
+            self.assertEqual([d["id"] for d in bench.needs_calibration(
+                labs, every, every, True)], ["cal-rtt.newest"])
+            labs.on = unittest.mock.Mock(side_effect=BenchError)
+            self.assertEqual(bench.needs_calibration(labs, every, every), [])
+
 
 class Report(unittest.TestCase):
     """What a reader gets"""
@@ -363,6 +420,29 @@ class Plots(unittest.TestCase):
                          {"x": ["1", "2"]})
         two = plots.groups_of(experiment, plots.names_of({"measures": ["a", "c"]}))
         self.assertEqual(sorted(two), ["a x", "c x"])
+
+    def test_clusters_of_bars(self):
+        rows = [{"measure": m, "label": lab} for lab in ("x", "y")
+                for m in ("a", "b", "c")]
+        labels, found = plots.clusters_of(rows, ["a", "c"])
+        self.assertEqual(labels, ["x", "y"])
+        self.assertEqual({k: [p for p, _ in v] for k, v in found.items()},
+                         {"a": [0, 3], "c": [1, 4]})
+        _, found = plots.clusters_of(rows, ["b"])
+        self.assertEqual([p for p, _ in found["b"]], [0, 1])
+
+    def test_every_kind_is_drawn(self):
+        rows = [{"measure": m, "label": lab, "value": 2.0, "paper": 1.0,
+                 "unit": "s"} for lab in ("1", "2") for m in ("a", "b")]
+        experiment = {"rows": rows, "axes": {"1": ["1"], "2": ["2"]},
+                      "series": {"1": {"f": [[0, 1], [1, 2]]}}}
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in plots.KINDS:
+                path = Path(folder) / f"{kind}.svg"
+                experiment["description"] = {
+                    "plot": {"kind": kind, "measures": ["a", "b"]}}
+                self.assertTrue(plots.draw(experiment, path))
+                self.assertGreater(path.read_text().count("<path"), 4)
 
 
 class Tap(unittest.TestResult):
