@@ -107,9 +107,28 @@ def opening(about):
                     ""]
 
 
+def contents(experiments):
+    """What there is, and how much of what it asserts held."""
+    lines = ["| | what | source | held |", "|---|---|---|---|"]
+    for experiment in experiments:
+        d = experiment["description"]
+        verdicts = [held for row in experiment["rows"]
+                    for held, _ in row["verdicts"]]
+        verdicts += [held for held, _ in experiment.get("again", [])]
+        lines.append(f'| {d["id"]} | {d["title"]} | {d["source"]} | '
+                     f'{sum(verdicts)} of {len(verdicts)} |')
+    return lines + [""]
+
+
+def in_order(experiments):
+    """The lab's own proofs last: a reader has come for the others."""
+    return sorted(experiments, key=lambda e: "calibrates" in e["description"])
+
+
 def write_markdown(path, about, experiments, pictures):
     """docs' version: plots are files beside it."""
-    lines = opening(about)
+    experiments = in_order(experiments)
+    lines = opening(about) + contents(experiments)
     for experiment in experiments:
         name = experiment["description"]["id"]
         lines += markdown(experiment, pictures.get(name) and f"{name}.svg")
@@ -121,7 +140,8 @@ def write_html(path, about, experiments, pictures):
     parts = ["<!doctype html><meta charset=utf-8><!-- "
              "SPDX-License-Identifier: GPL-2.0 -->",
              f"<title>tcp_circuit: bench</title><style>{STYLE}</style>"]
-    parts.append(to_html(opening(about)))
+    experiments = in_order(experiments)
+    parts.append(to_html(opening(about) + contents(experiments)))
     for experiment in experiments:
         name = experiment["description"]["id"]
         parts.append(to_html(markdown(experiment, None)))

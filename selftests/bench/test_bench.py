@@ -395,6 +395,16 @@ class Report(unittest.TestCase):
         self.assertIn("**Not reported: too fast.**", lines)
         self.assertFalse([line for line in lines if line.startswith("|")])
 
+    def test_contents(self):
+        rows = [{"verdicts": [(True, ""), (False, "")]}, {"verdicts": [(True, "")]}]
+        every = report.in_order([
+            {"description": {**small(), "id": "cal", "calibrates": "rtt"},
+             "rows": rows},
+            {"description": {**small(), "id": "X"}, "rows": rows,
+             "again": [(True, "")]}])
+        self.assertEqual(report.contents(every)[2:],
+                         ["| X | t | s | 3 of 4 |", "| cal | t | s | 2 of 3 |", ""])
+
     def test_numbers(self):
         self.assertEqual([judge.shown(v) for v in
                           (None, 0, 3, 3805.6, 0.00171, float("inf"), 99.54)],
