@@ -25,7 +25,7 @@ import report
 import units
 from errors import BenchError
 from expand import runs_of
-from judge import rows_of
+from judge import rows_of, verdicts_of
 from machine import OUT, TOP, Labs
 from raw import Raw
 
@@ -127,7 +127,7 @@ def points_of(raw, plot):
 def carry_out(labs, runs):
     """Every run's folder; as many machines at once as BENCH_JOBS says."""
     for run in runs:
-        labs.on(run["kernel"])
+        labs.on(run["kernel"])      # built here, not by several threads at once
     jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(labs.carry_out, runs))
@@ -161,8 +161,7 @@ def tell(experiment, seconds, quick):
     """What held and what did not: (passed, failed, skipped).  What must not be
     reported is a failure where everything is known to be within range."""
     d = experiment["description"]
-    verdicts = [v for r in experiment["rows"] for v in r["verdicts"]]
-    verdicts += experiment["again"]
+    verdicts = verdicts_of(experiment)
     refused = experiment.get("refused")
     if refused and quick:
         verdicts.append((False, f"not reported: {refused}"))

@@ -88,3 +88,9 @@ def shown(value):
     if abs(value) >= 100:
         return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.1f}"
     return f"{value:.4g}"
+
+
+def verdicts_of(experiment):
+    """[(held, sentence)]: all that an experiment asserted"""
+    return [verdict for row in experiment["rows"]
+            for verdict in row["verdicts"]] + experiment["again"]

@@ -45,11 +45,8 @@ class Lab:
     def folder_of(self, run):
         """Where the run's raw results are."""
         key = self.base.copy()
-        asked = [run["plan"], run["seed"]]
-        # What was made before there was a choice had this much
-        if run["memory"] != "6G":
-            asked.append(run["memory"])
-        key.update(json.dumps(asked, sort_keys=True).encode())
+        key.update(json.dumps([run["plan"], run["seed"], run["memory"]],
+                              sort_keys=True).encode())
         return OUT / "raw" / key.hexdigest()[:16]
 
     def carry_out(self, run, again=None):

@@ -63,6 +63,17 @@ def line_name(label, flow, flows):
 
 def over_time(experiment, plot, folder):
     """Means over `every`: what stood behind a hole comes all at once."""
+    return _in_time(experiment, plot, folder, "goodput, Mbit/s", "lines lw 2")
+
+
+def arrivals(experiment, plot, folder):
+    """A point for each frame."""
+    return _in_time(experiment, plot, folder, "frames that have arrived",
+                    "points pt 7 ps 0.5")
+
+
+def _in_time(experiment, plot, folder, what, style):
+    """The series of each flow in each run, or of those that the plot names"""
     lines = []
     for label, flows in experiment["series"].items():
         if plot.get("runs") and label not in plot["runs"]:
@@ -71,8 +82,8 @@ def over_time(experiment, plot, folder):
             path = folder / str(len(lines))
             path.write_text("\n".join(f"{t} {r}" for t, r in points))
             lines.append(_line(path, "1:2", line_name(label, flow, flows),
-                               len(lines)))
-    return ('set xlabel "seconds"\nset ylabel "goodput, Mbit/s"\n'
+                               len(lines), style))
+    return (f'set xlabel "seconds"\nset ylabel "{what}"\n'
             "set yrange [0:*]\nplot " + ", \\\n".join(lines) + "\n")
 
 
@@ -152,19 +163,12 @@ def _axes(experiment, plot, tics):
     return "\n".join(words)
 
 
-def arrivals(experiment, plot, folder):
-    """A point for each frame."""
-    return over_time(experiment, plot, folder).replace(
-        "goodput, Mbit/s", "frames that have arrived").replace(
-        "with lines lw 2", "with points pt 7 ps 0.5")
-
-
 def clusters_of(rows, names):
-    """([label], {measure: [(where on x, row)]}); a cluster is as wide as its bars
-    and a gap"""
+    """([label], width of a cluster: its bars and a gap,
+    {measure: [(where on x, row)]})"""
     labels = list(dict.fromkeys(r["label"] for r in rows))
     wide = len(names) + (len(names) > 1)
-    return labels, {
+    return labels, wide, {
         name: [(labels.index(r["label"]) * wide + i, r) for r in rows
                if r["measure"] == name] for i, name in enumerate(names)}
 
@@ -172,8 +176,7 @@ def clusters_of(rows, names):
 def bars(experiment, plot, folder):
     """Clusters of bars."""
     names = names_of(plot)
-    labels, found = clusters_of(experiment["rows"], names)
-    wide = len(names) + (len(names) > 1)
+    labels, wide, found = clusters_of(experiment["rows"], names)
     tics = {n * wide + (len(names) - 1) / 2: name for n, name in enumerate(labels)}
     lines, crosses = [], []
     for i, (bar, points) in enumerate(found.items()):

@@ -52,23 +52,23 @@ class Raw:
                              f'{data["error"]}')
         return data
 
-    def sides(self, flow):
-        """Which of iperf3's two sends, which receives."""
+    def sums(self, flow, sending):
+        """iperf3's intervals at the end that sends or the one that receives: the
+        client sends, but with -R."""
         turned = "-R" in self.flows[flow]["options"]
-        return ("server", "client") if turned else ("client", "server")
+        side = "client" if sending != turned else "server"
+        return [i["sum"] for i in self.iperf(flow, side)["intervals"]]
 
     def received(self, flow):
         """[(start, end, bytes)] at the receiver."""
         if self.flows[flow]["tool"] == "nuttcp":
             return nuttcp_intervals(self.text(f"{flow}.client"))
-        parts = [i["sum"] for i in self.iperf(flow, self.sides(flow)[1])[
-            "intervals"]]
+        parts = self.sums(flow, sending=False)
         return [(p["start"], p["end"], p["bytes"]) for p in parts]
 
     def resent(self, flow):
         """[(start, end, segments)] as iperf3's sender reads TCP_INFO."""
-        parts = [i["sum"] for i in self.iperf(flow, self.sides(flow)[0])[
-            "intervals"]]
+        parts = self.sums(flow, sending=True)
         return [(p["start"], p["end"], p.get("retransmits", 0))
                 for p in parts]
 

@@ -4,7 +4,7 @@
 import html
 import re
 
-from judge import shown
+from judge import shown, verdicts_of
 from metrics import METRICS
 
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em}
@@ -112,11 +112,9 @@ def contents(experiments):
     lines = ["| | what | source | held |", "|---|---|---|---|"]
     for experiment in experiments:
         d = experiment["description"]
-        verdicts = [held for row in experiment["rows"]
-                    for held, _ in row["verdicts"]]
-        verdicts += [held for held, _ in experiment.get("again", [])]
+        held = [ok for ok, _ in verdicts_of(experiment)]
         lines.append(f'| {d["id"]} | {d["title"]} | {d["source"]} | '
-                     f'{sum(verdicts)} of {len(verdicts)} |')
+                     f'{sum(held)} of {len(held)} |')
     return lines + [""]
 
 

@@ -399,7 +399,7 @@ class Report(unittest.TestCase):
         rows = [{"verdicts": [(True, ""), (False, "")]}, {"verdicts": [(True, "")]}]
         every = report.in_order([
             {"description": {**small(), "id": "cal", "calibrates": "rtt"},
-             "rows": rows},
+             "rows": rows, "again": []},
             {"description": {**small(), "id": "X"}, "rows": rows,
              "again": [(True, "")]}])
         self.assertEqual(report.contents(every)[2:],
@@ -434,12 +434,12 @@ class Plots(unittest.TestCase):
     def test_clusters_of_bars(self):
         rows = [{"measure": m, "label": lab} for lab in ("x", "y")
                 for m in ("a", "b", "c")]
-        labels, found = plots.clusters_of(rows, ["a", "c"])
-        self.assertEqual(labels, ["x", "y"])
+        labels, wide, found = plots.clusters_of(rows, ["a", "c"])
+        self.assertEqual((labels, wide), (["x", "y"], 3))
         self.assertEqual({k: [p for p, _ in v] for k, v in found.items()},
                          {"a": [0, 3], "c": [1, 4]})
-        _, found = plots.clusters_of(rows, ["b"])
-        self.assertEqual([p for p, _ in found["b"]], [0, 1])
+        _, wide, found = plots.clusters_of(rows, ["b"])
+        self.assertEqual((wide, [p for p, _ in found["b"]]), (1, [0, 1]))
 
     def test_every_kind_is_drawn(self):
         rows = [{"measure": m, "label": lab, "value": 2.0, "paper": 1.0,
