@@ -1251,6 +1251,16 @@ static void circuit_adopt(struct sock *sk)
 }
 
 /*
+ * May a buffer grow beyond its size?  As the core asks (tcp_clamp_window(),
+ * tcp_should_expand_sndbuf())
+ */
+static bool circuit_memory_left(const struct sock *sk)
+{
+	return !tcp_under_memory_pressure(sk) &&
+	       sk_memory_allocated(sk) < sk_prot_mem_limits(sk, 0);
+}
+
+/*
  * Room for a window in flight, one behind a hole under repair, and more behind
  * holes whose repair was lost, too: 16 windows hold 5 % loss (ctcp-setup --loss
  * has the rule and sets tcp_rmem).  Sockets of one circuit divide them, down to
@@ -1286,11 +1296,10 @@ static bool circuit_clamped(const struct sock *sk)
  * each round trip: seven of them to 8 MB, in which a circuit stands idle.
  *
  * A limit, not an allocation: tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and
- * tcp_mem have the last word, the last as where the core lets a buffer grow beyond
- * its size (tcp_clamp_window()).  On a new connection
- * tcp_init_buffer_space() runs next and takes the window's clamp from
- * the buffer; on one that changes its algorithm (servers do, after accept()) it
- * has run, and the clamp is raised here, unless somebody asked for it.
+ * tcp_mem have the last word.  On a new connection tcp_init_buffer_space() runs
+ * next and takes the window's clamp from the buffer; on one that changes its
+ * algorithm (servers do, after accept()) it has run, and the clamp is raised here,
+ * unless somebody asked for it.
  */
 static void circuit_open_receiver(struct sock *sk)
 {
@@ -1300,8 +1309,7 @@ static void circuit_open_receiver(struct sock *sk)
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || circuit_clamped(sk) ||
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
-	    tcp_under_memory_pressure(sk) ||
-	    sk_memory_allocated(sk) >= sk_prot_mem_limits(sk, 0))
+	    !circuit_memory_left(sk))
 		return;
 	rcvbuf = min_t(u64, circuit_room(sk),
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
@@ -1312,6 +1320,91 @@ static void circuit_open_receiver(struct sock *sk)
 	if (from_buffer)
 		WRITE_ONCE(tp->window_clamp,
 			   max(tp->window_clamp, tp->rcv_ssthresh));
+}
+
+/* What the core takes a segment to cost in the send buffer, bytes. */
+static u64 circuit_segment_cost(const struct tcp_sock *tp)
+{
+	u32 cost = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache) +
+		   MAX_TCP_HEADER +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+
+	return roundup_pow_of_two(cost) + SKB_DATA_ALIGN(sizeof(struct sk_buff));
+}
+
+/*
+ * Of @window segments, those that the send buffer has room for: two, and what waits
+ * behind a hole beside them.  While a segment is sent again and lost again, those
+ * that arrived stay in the buffer.
+ */
+static u32 circuit_windows(const struct tcp_sock *tp, u32 window)
+{
+	return 2 + (tp->snd_nxt - tp->snd_una) / tp->mss_cache / window;
+}
+
+/* And what they cost, bytes: tcp_sndbuf_expand()'s product, which is an int there */
+static u64 circuit_sndbuf(const struct tcp_sock *tp, u32 window)
+{
+	return circuit_windows(tp, window) * circuit_segment_cost(tp) *
+	       max(window, tp->reordering + 1);
+}
+
+/*
+ * From 246,724 segments of 1448 bytes on (cost 4352 with wireless drivers, else
+ * 2304) two windows do not fit that int, and the buffer would stay at its 87 KB:
+ * take what tcp_wmem allows without the core's help then.  The callers have looked
+ * at SOCK_SNDBUF_LOCK.
+ */
+static u32 circuit_sndbuf_expand(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 window = max_t(u32, tcp_snd_cwnd(tp), TCP_INIT_CWND);
+
+	if (circuit_sndbuf(tp, window) <= INT_MAX)
+		return circuit_windows(tp, window);
+	WRITE_ONCE(sk->sk_sndbuf,
+		   max(sk->sk_sndbuf,
+		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2])));
+	return 0;
+}
+
+/* Its part of the window, or its equal one where it has little to send as yet */
+static u32 circuit_next_window(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u32 source, window = circuit_window(sk, &source), sockets = 1;
+
+	if (s->circuit)
+		sockets = max(atomic_read(&s->circuit->sockets), 1);
+	if (s->cut)
+		window = circuit_cut(window);
+	return max3(tcp_snd_cwnd(tcp_sk(sk)), window / sockets,
+		    (u32)TCP_INIT_CWND);
+}
+
+/*
+ * The send buffer of a connection that is there (a server's, after accept()) is for
+ * the ten segments that it began with, and the core gives it more with the first
+ * ACK: a round trip late.  Who waited for room is told, as tcp_check_space() does.
+ */
+static void circuit_open_sender(struct sock *sk)
+{
+	u64 sndbuf = min_t(u64, circuit_sndbuf(tcp_sk(sk), circuit_next_window(sk)),
+			   READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2]));
+
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK || !circuit_memory_left(sk) ||
+	    sndbuf <= sk->sk_sndbuf)
+		return;
+	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
+	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+		sk->sk_write_space(sk);
+}
+
+/* Both buffers are as large as the window wants them from now on. */
+static void circuit_open(struct sock *sk)
+{
+	circuit_open_receiver(sk);
+	circuit_open_sender(sk);
 }
 
 static void circuit_init(struct sock *sk)
@@ -1335,7 +1428,7 @@ static void circuit_init(struct sock *sk)
 	s->live = 1;
 	atomic_long_inc(&circuit_pernet(sk)->opened);
 	circuit_hold(sk);
-	circuit_open_receiver(sk);
+	circuit_open(sk);
 }
 
 /* Also called for sockets that init() never saw. */
@@ -1412,40 +1505,6 @@ static u32 circuit_undo_cwnd(struct sock *sk)
 	if (s->mark != STREAM_MARK || !s->live)
 		return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
 	return s->held;
-}
-
-/* What the core takes a segment to cost in the send buffer, bytes. */
-static u64 circuit_segment_cost(const struct tcp_sock *tp)
-{
-	u32 cost = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache) +
-		   MAX_TCP_HEADER +
-		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-
-	return roundup_pow_of_two(cost) + SKB_DATA_ALIGN(sizeof(struct sk_buff));
-}
-
-/*
- * Two windows, and what waits behind a hole beside them: while a segment is sent
- * again and lost again, those that arrived stay in the buffer.
- * tcp_sndbuf_expand() multiplies what is returned here by window and cost, in
- * an int; from 246,724 segments of 1448 bytes on (cost 4352 with wireless
- * drivers, else 2304) two windows no longer fit, and the buffer would stay at
- * its 87 KB: take what tcp_wmem allows without the core's help then.  The callers
- * have looked at SOCK_SNDBUF_LOCK.
- */
-static u32 circuit_sndbuf_expand(struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 window = max_t(u32, tcp_snd_cwnd(tp), TCP_INIT_CWND);
-	u32 windows = 2 + (tp->snd_nxt - tp->snd_una) / tp->mss_cache / window;
-
-	if (windows * circuit_segment_cost(tp) *
-	    max(window, tp->reordering + 1) <= INT_MAX)
-		return windows;
-	WRITE_ONCE(sk->sk_sndbuf,
-		   max(sk->sk_sndbuf,
-		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2])));
-	return 0;
 }
 
 /*
@@ -1608,8 +1667,10 @@ static int circuit_ask(struct sock *sk, int (*ask)(struct sock *sk, u64 value),
 	err = ask(sk, value);
 	if (!err) {
 		inet_csk(sk)->icsk_ca_setsockopt = 1;
-		if (s->live)
+		if (s->live) {
 			circuit_hold(sk);
+			circuit_open(sk);
+		}
 	}
 	release_sock(sk);
 	return err;

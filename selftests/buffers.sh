@@ -4,7 +4,8 @@
 #
 # A circuit's buffers: the send buffer grows to what tcp_wmem allows for every
 # window there is, also where window x cost no longer fits the core's int; the
-# receive buffer opens at once, but not over a limit that somebody set.
+# receive buffer opens at once, but not over a limit that somebody set.  Both do so,
+# too, for a window that is asked for on a connection that is there.
 
 . "$(dirname "$0")/lib.sh"
 need_commands circuit_sock
@@ -16,8 +17,13 @@ RMEM=30000000
 # hold_open WINDOW: a connection with that window, kept until released
 hold_open()
 {
-	background src circuit_sock send -C circuit -w "$1" -n 100000 -k 60000 \
-		$DST4 $PORT >"$TMP/out"
+	hold -w "$1" -n 100000
+}
+
+hold()
+{
+	background src circuit_sock send -C circuit "$@" -k 60000 $DST4 $PORT \
+		>"$TMP/out"
 	HELD=$!
 	until_true 20 grep -q cwnd "$TMP/out"
 }
@@ -66,6 +72,51 @@ receive_buffers()
 	set_in src net.ipv4.tcp_moderate_rcvbuf 1
 }
 
+# asked_later NAME SEND RECEIVE [OPTION...]: both buffers of a connection that has
+# sent nothing yet and asks for 1000 segments
+asked_later()
+{
+	local name=$1 send=$2 receive=$3
+
+	shift 3
+	hold "$@" -W 1000
+	equal "$name: send buffer" "$send" "$(buffer t)"
+	equal "$name: receive buffer" "$receive" "$(buffer r)"
+	release
+}
+
+# Two windows of segments that cost 2304 bytes each, or whatever this kernel says
+asked_on_a_connection()
+{
+	local cost before
+
+	hold_open 1000
+	cost=$(buffer t)
+	release
+	asked_later "window asked for after connect()" "$cost" 23168000
+	asked_later "the same with SO_SNDBUF" 100000 23168000 -S 50000
+	[ "$LAB" = uml ] || return 0
+	hold
+	before=$(buffer t)
+	release
+	no_memory
+	asked_later "the same where TCP has no memory left" "$before" 131072
+	memory_again
+}
+
+# The numbers are the machine's, not a namespace's.
+no_memory()
+{
+	MEMORY=$(sysctl -n net.ipv4.tcp_mem)
+	defer memory_again
+	sysctl -qw net.ipv4.tcp_mem="0 ${MEMORY#*[[:space:]]}"
+}
+
+memory_again()
+{
+	sysctl -qw net.ipv4.tcp_mem="$MEMORY"
+}
+
 # shared_buffer WINDOWS: one more socket of the circuit, on a port of its own
 shared_buffer()
 {
@@ -94,5 +145,6 @@ set_in src net.ipv4.tcp_rmem "4096 131072 $RMEM"
 serve dst
 send_buffers
 receive_buffers
+asked_on_a_connection
 shared_buffers
 finish

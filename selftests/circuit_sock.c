@@ -31,7 +31,7 @@ struct options {
 	const char	*later;		/* TCP_CONGESTION in mid-transfer */
 	const char	*accepted;	/* TCP_CONGESTION of what a server accepted */
 	long		early_window;	/* FCWND before connect() or listen() */
-	long		late_window;	/* FCWND after connect() */
+	long		late_window;	/* FCWND after connect() or accept() */
 	long		late_id;	/* TCP_CIRCUIT_ID after connect() */
 	long long	bytes;		/* to send, or to send back from a server */
 	int		idle_ms;	/* pause, then the same bytes once more */
@@ -39,6 +39,7 @@ struct options {
 	long long	rate;		/* TCP_CIRCUIT_RATE, -1 = leave */
 	long		max_pacing;	/* SO_MAX_PACING_RATE, 0 = leave */
 	int		rcvbuf;		/* SO_RCVBUF of a listener, 0 = leave */
+	int		sndbuf;		/* SO_SNDBUF before connect(), 0 = leave */
 	int		clamp;		/* TCP_WINDOW_CLAMP of what it accepted, 0 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
 };
@@ -210,6 +211,9 @@ static int connect_to(const char *address, int port, const struct options *o)
 		set_algorithm(fd, o->algorithm);
 	set_window(fd, o->early_window);
 	set_rates(fd, o);
+	if (o->sndbuf && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &o->sndbuf,
+				    sizeof(o->sndbuf)))
+		die("SO_SNDBUF");
 	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
 	       : connect(fd, (void *)&a4, sizeof(a4)))
 		die("connect");
@@ -266,6 +270,7 @@ static int run_serve(int port, const struct options *o)
 		set_clamp(fd, o->clamp);
 		if (o->accepted)
 			set_algorithm(fd, o->accepted);
+		set_window(fd, o->late_window);
 		if (fork() == 0) {
 			close(listener);
 			if (o->bytes)
@@ -280,9 +285,10 @@ static int run_serve(int port, const struct options *o)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-n BYTES] [-B RCVBUF] [-c CLAMP] PORT\n"
+		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
+		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
-		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-I ID] [-r] ADDRESS PORT\n");
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-I ID] [-S SNDBUF] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
@@ -297,7 +303,7 @@ int main(int argc, char **argv)
 		return usage();
 	command = *++argv;
 	argc--;
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:c:r")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:S:c:r")) != -1) {
 		switch (opt) {
 		case 'C': o.algorithm = optarg; break;
 		case 'A': o.accepted = optarg; break;
@@ -311,6 +317,7 @@ int main(int argc, char **argv)
 		case 'M': o.max_pacing = atol(optarg); break;
 		case 'I': o.late_id = atol(optarg); break;
 		case 'B': o.rcvbuf = atoi(optarg); break;
+		case 'S': o.sndbuf = atoi(optarg); break;
 		case 'c': o.clamp = atoi(optarg); break;
 		case 'r': o.quiet_start = true; break;
 		default: return usage();
