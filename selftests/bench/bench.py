@@ -25,7 +25,7 @@ import report
 import units
 from errors import BenchError
 from expand import runs_of
-from judge import rows_of, verdicts_of
+from judge import check_tables, rows_of, verdicts_of
 from machine import OUT, TOP, Labs
 from raw import Raw
 
@@ -136,6 +136,7 @@ def carry_out(labs, runs):
 def perform(labs, d):
     """One experiment: its results, or why there are none."""
     runs = runs_of(d)
+    check_tables(d, runs)
     experiment = {"description": d, "rows": [], "series": {}, "again": []}
     if "calibrates" not in d:
         whys = filter(None, objections(labs, d).values())

@@ -48,7 +48,6 @@ count = _is(int, "a whole number")
 switch = _is(bool, "true or false")
 table = _is(dict, "a table")
 words = _is(list, "a list")
-limits = _is((int, float, dict), "a number, or a table of one for each run")
 model = _is((str, int, float, dict), "a formula, a number, or a table")
 
 KERNELS = ("6.1", "newest")
@@ -82,9 +81,9 @@ SCHEMA = {
              "do": text, "name": text},
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
                 "from": number, "until": number, "unit": text,
-                "where": _one_of("src", "dst"), "paper": table,
+                "where": _one_of("src", "dst"), "paper": model,
                 "expect": model, "model": model, "tolerance": text,
-                "least": limits, "most": limits},
+                "least": model, "most": model},
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
              "measure": text, "measures": words, "x": text, "y": text, "log": text,
              "runs": words, "every": units.time},
@@ -139,6 +138,7 @@ def check(data):
             _check_section(name, part)
     _check_vary(data)
     _check_flows(data)
+    _check_measures(data)
 
 
 def _present(name, sections):
@@ -213,7 +213,17 @@ def _check_flows(data):
         if flow["tool"] == "nuttcp" and "bytes" in flow:
             raise BenchError(f'flow "{flow["name"]}": nuttcp counts buffers, '
                              "not bytes; give it seconds")
+
+
+def _check_measures(data):
+    """What belongs together is there, and so is the flow."""
+    flows = [f["name"] for f in data.get("flow", [])]
     for measure in data["measure"]:
+        both = "expect" in measure, "tolerance" in measure
+        if both == (True, False) or both == (False, True) and \
+                "paper" not in measure:
+            raise BenchError(f'measure "{measure["name"]}": expect and tolerance '
+                             "assert something only together")
         wanted = measure.get("flow")
-        if wanted and wanted not in names:
+        if wanted and wanted not in flows:
             raise BenchError(f'measure.flow: no flow is called "{wanted}"')

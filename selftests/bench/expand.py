@@ -2,8 +2,7 @@
 """From a description to its runs, each with all numbers in base units.
 
 The axes of vary are crossed; the keys of one axis change together.  A run's label
-is made of the axes' values (or of the axis' own label), and is the key under which
-the paper's number stands.
+is made of the axes' values (or of the axis' own label).
 """
 
 import copy

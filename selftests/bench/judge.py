@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What an experiment found: figures by label, beside the paper, judged.
 
-A measure asserts when it has an expected value with a tolerance (a formula, a
-number, a number for each label, or else the paper's), or `least` or `most`.
+A measure asserts when it has an expected value with a tolerance (or else the
+paper's), or `least` or `most`.  Each is a number, a formula, which may name the
+measure's own model, or a table of them: by a run's label, or for all runs that
+have a value on their axes.
 """
 
 import statistics
@@ -18,30 +20,50 @@ def rows_of(description, results):
     for label in labels:
         mine = [(run, values) for run, values in results
                 if run["label"] == label]
-        plan = mine[0][0]["plan"]
         for measure in description["measure"]:
-            rows.append(_row(label, measure, plan,
+            rows.append(_row(mine[0][0], measure,
                              [v[measure["name"]] for _, v in mine]))
     return rows
 
 
-def _row(label, measure, plan, values):
-    row = {"label": label, "measure": measure["name"],
+def check_tables(description, runs):
+    """A table's key that names no run would assert nothing, and say so nowhere;
+    of two that name one run, only one."""
+    known = {key for run in runs for key in [run["label"], *run["axes"]]}
+    for measure in description["measure"]:
+        for key, table in measure.items():
+            if not isinstance(table, dict):
+                continue
+            what = f'measure "{measure["name"]}": {key} is given for '
+            for name in set(table) - known:
+                raise BenchError(f'{what}"{name}", and no run is called so')
+            for run in runs:
+                both = [f'"{a}"' for a in dict.fromkeys(run["axes"])
+                        if a in table]
+                if run["label"] not in table and len(both) > 1:
+                    raise BenchError(what + " and for ".join(both) + ", and run "
+                                     f'"{run["label"]}" is both')
+
+
+def _row(run, measure, values):
+    row = {"label": run["label"], "measure": measure["name"],
            "unit": measure.get("unit", ""), "value": statistics.median(values),
            "low": min(values), "high": max(values),
-           "paper": measure.get("paper", {}).get(label)}
+           "paper": _number(measure.get("paper"), run)}
     if "model" in measure:
-        row["model"] = _number(measure["model"], label, plan)
-    row["verdicts"] = _verdicts(measure, label, plan, row)
+        row["model"] = _number(measure["model"], run)
+    row["verdicts"] = _verdicts(measure, run, row)
     return row
 
 
-def _number(asked, label, plan):
-    """A formula, a number, or a table of them by label; None: none for it."""
+def _number(asked, run, model=None):
+    """None: none for this run"""
     if isinstance(asked, dict):
-        asked = asked.get(label)
+        asked = next((asked[key] for key in [run["label"], *run["axes"]]
+                      if key in asked), None)
     if isinstance(asked, str):
-        return evaluate(asked, names_of(plan))
+        return evaluate(asked, names_of(run["plan"]) |
+                        ({} if model is None else {"model": model}))
     return asked
 
 
@@ -56,12 +78,12 @@ def slack(tolerance, expected):
                          "or, in the measure's unit, as 0.5") from None
 
 
-def _verdicts(measure, label, plan, row):
-    """[(held, sentence)] of what this measure asserts for this label"""
-    said, value = [], row["value"]
-    what = f"{label}: {row['measure']} {shown(value)} {row['unit']}".rstrip()
+def _verdicts(measure, run, row):
+    """[(held, sentence)] of what this measure asserts for this run"""
+    said, value, model = [], row["value"], row.get("model")
+    what = f"{row['label']}: {row['measure']} {shown(value)} {row['unit']}".rstrip()
     if "tolerance" in measure:
-        wanted = _number(measure["expect"], label, plan) \
+        wanted = _number(measure["expect"], run, model) \
             if "expect" in measure else row["paper"]
         if wanted is not None:
             by = slack(measure["tolerance"], wanted)
@@ -70,7 +92,7 @@ def _verdicts(measure, label, plan, row):
                          f"within {measure['tolerance']})"))
     for key, holds in (("least", lambda a, b: a >= b),
                        ("most", lambda a, b: a <= b)):
-        bound = _number(measure.get(key), label, plan)
+        bound = _number(measure.get(key), run, model)
         if bound is not None:
             said.append((holds(value, bound),
                          f"{what} (at {key} {shown(bound)})"))

@@ -5,8 +5,9 @@ over_time   goodput of every flow, half a second each or `every`: a line for eac
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
 arrivals    the first frames at the receiver, each at its time
-bars        for what lies on no axis: a cluster for each label, a bar in it for
-            each measure; crosses are the paper's
+bars        for what lies on no line: a cluster for each value of the first axis, a
+            bar in it for each measure and value of the others; crosses are the
+            paper's
 """
 
 import re
@@ -106,7 +107,7 @@ def groups_of(experiment, names):
     groups = {}
     for row in experiment["rows"]:
         if row["measure"] in names:
-            first, *rest = experiment["axes"][row["label"]]
+            first, *rest = experiment["axes"][row["label"]] or [row["label"]]
             which = [row["measure"]] if len(names) > 1 else []
             groups.setdefault(" ".join(which + rest), []).append((first, row))
     return groups
@@ -163,33 +164,33 @@ def _axes(experiment, plot, tics):
     return "\n".join(words)
 
 
-def clusters_of(rows, names):
-    """([label], width of a cluster: its bars and a gap,
-    {measure: [(where on x, row)]})"""
-    labels = list(dict.fromkeys(r["label"] for r in rows))
-    wide = len(names) + (len(names) > 1)
+def clusters_of(groups):
+    """([first axis' value], width of a cluster: its bars and a gap,
+    {group: [(where on x, row)]})"""
+    labels = list(dict.fromkeys(first for rows in groups.values()
+                                for first, _ in rows))
+    wide = len(groups) + (len(groups) > 1)
     return labels, wide, {
-        name: [(labels.index(r["label"]) * wide + i, r) for r in rows
-               if r["measure"] == name] for i, name in enumerate(names)}
+        name: [(labels.index(first) * wide + i, row) for first, row in rows]
+        for i, (name, rows) in enumerate(groups.items())}
 
 
 def bars(experiment, plot, folder):
     """Clusters of bars."""
-    names = names_of(plot)
-    labels, wide, found = clusters_of(experiment["rows"], names)
-    tics = {n * wide + (len(names) - 1) / 2: name for n, name in enumerate(labels)}
+    labels, wide, found = clusters_of(groups_of(experiment, names_of(plot)))
+    tics = {n * wide + (len(found) - 1) / 2: name for n, name in enumerate(labels)}
     lines, crosses = [], []
     for i, (bar, points) in enumerate(found.items()):
         path = folder / str(i)
         _write_points(path, [(x, r["value"], r["paper"], None)
                              for x, r in points])
-        lines.append(_line(path, "1:2", bar, i, "boxes"))
+        lines.append(_line(path, "1:2", bar or names_of(plot)[0], i, "boxes"))
         if any(r["paper"] is not None for _, r in points):
             crosses.append(f'"{path}" using 1:3 with points pt 2 ps 1.3 lw 2 '
                            f'lc rgb "black" title "{"" if crosses else "paper"}"')
     return (_axes(experiment, plot, tics) + "\nset boxwidth 0.8\n"
             "set style fill solid 0.6\n"
-            f"set xrange [-1:{(len(labels) - 1) * wide + len(names)}]\n"
+            f"set xrange [-1:{(len(labels) - 1) * wide + len(found)}]\n"
             "set xtics rotate by -20\nplot " +
             ", \\\n".join(lines + crosses) + "\n")
 

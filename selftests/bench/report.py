@@ -45,7 +45,8 @@ def table_of(experiment):
 
 
 def parameters_of(experiment):
-    """What was the same in all runs, in the description's own words."""
+    """What was the same in all runs, and what stands behind their labels, in the
+    description's own words."""
     words = []
     for section in ("machine", "path", "sender", "hosts"):
         for key, value in experiment["description"].get(section, {}).items():
@@ -59,7 +60,24 @@ def parameters_of(experiment):
             f"{k} {v}" for k, v in flow.items() if k != "name"))
     for step in experiment["description"].get("step", []):
         words.append(f'at {step["at"]} s on {step["on"]}: {step["do"]}')
+    for axis in experiment["description"].get("vary", []):
+        if "label" in axis:
+            words += [f"{label}: {what_of(axis, i)}"
+                      for i, label in enumerate(axis["label"])]
     return words
+
+
+def what_of(axis, i):
+    """What stands behind a label of the axis' own"""
+    words = []
+    for key, values in axis.items():
+        value = values[i]
+        if isinstance(value, dict):
+            words += [f"{k} = {v} on {key.split('.')[-1]}"
+                      for k, v in value.items()]
+        elif key != "label":
+            words.append(f"{key.replace('.', ' ')} {value}")
+    return ", ".join(words) or "nothing more"
 
 
 def markdown(experiment, picture):

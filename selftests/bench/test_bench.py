@@ -113,6 +113,10 @@ class Descriptions(unittest.TestCase):
         self.refused("only iperf3 reads and writes", flow=[
             {"name": "f", "tool": "nuttcp", "from": "src", "to": "dst",
              "seconds": 1, "writes": "1gbit"}])
+        self.refused('"m": expect and tolerance', measure=[
+            {"name": "m", "metric": "goodput", "expect": 1}])
+        self.refused('"m": expect and tolerance', measure=[
+            {"name": "m", "metric": "goodput", "tolerance": "5%"}])
         self.refused('"1" is not true or false',
                      path={"rate": "1gbit", "rtt": "1ms", "offloads": 1})
 
@@ -127,14 +131,10 @@ class Descriptions(unittest.TestCase):
         every = description.load_all()
         self.assertGreater(len(every), 5)
         for one in every:
-            labels = {run["label"] for run in runs_of(one)}
-            for measure in one["measure"]:
-                for key in ("paper", "expect", "least", "most", "model"):
-                    asked = measure.get(key)
-                    if isinstance(asked, dict):
-                        self.assertLessEqual(
-                            set(asked), labels,
-                            f'{one["id"]}: {key} of "{measure["name"]}"')
+            runs = runs_of(one)
+            judge.check_tables(one, runs)
+            figures = {m["name"]: 1.0 for m in one["measure"]}
+            self.assertTrue(judge.rows_of(one, [(r, figures) for r in runs]))
 
 
 class Expansion(unittest.TestCase):
@@ -303,9 +303,42 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.held(957, expect="line", tolerance="5"), [True])
         self.assertEqual(self.held(950, expect="line", tolerance="5"),
                          [False])
+        self.assertEqual(self.held(957, model="line", expect="model",
+                                   tolerance="5"), [True])
         self.assertEqual(self.held(5, least=5, most=4), [True, False])
         self.assertEqual(self.held(1, paper={"all": 2}), [])
         self.assertEqual(self.held(float("inf"), most=3), [False])
+
+    def test_for_one_axis(self):
+        one = small(vary=[{"path.rtt": ["1ms", "2ms"]},
+                          {"path.rate": ["1gbit", "2gbit"]}])
+        one["measure"] = [{"name": "m", "metric": "goodput", "least": {
+            "1ms": 2, "1ms 2gbit": 4}}]
+        rows = judge.rows_of(one, [(r, {"m": 3}) for r in runs_of(one)])
+        self.assertEqual([[v[0] for v in r["verdicts"]] for r in rows],
+                         [[True], [False], [], []])
+
+    def refused(self, **more):
+        one = small(measure=[{"name": "m", "metric": "goodput", **more}])
+        judge.check_tables(one, runs_of(one))
+
+    def test_refused(self):
+        with self.assertRaisesRegex(BenchError, '"al", and no run'):
+            self.refused(least={"al": 2})
+        with self.assertRaisesRegex(BenchError, 'run "1gbit 10ms" is both'):
+            self.refused(least={"1gbit": 2, "10ms": 1})
+        self.refused(least={"1gbit": 2, "100mbit 10ms": 1})
+        with self.assertRaisesRegex(BenchError, '"model" is not a formula'):
+            self.rows(1, expect="model", tolerance="5")
+        with self.assertRaisesRegex(BenchError, '"model" is not a formula'):
+            self.rows(1, model={"one": 1}, least="model")
+
+    def test_what_stands_behind_a_label(self):
+        axis = {"label": ["a", "b"], "path.rtt": ["1ms", "2ms"],
+                "hosts.src": [{"net.x": 1}, {}]}
+        self.assertEqual(report.what_of(axis, 0), "path rtt 1ms, net.x = 1 on src")
+        self.assertEqual(report.what_of({"label": ["a"], "hosts.src": [{}]}, 0),
+                         "nothing more")
 
     def test_median_of_seeds(self):
         one = small(vary=[], seeds=3)
@@ -432,14 +465,15 @@ class Plots(unittest.TestCase):
         self.assertEqual(sorted(two), ["a x", "c x"])
 
     def test_clusters_of_bars(self):
-        rows = [{"measure": m, "label": lab} for lab in ("x", "y")
-                for m in ("a", "b", "c")]
-        labels, wide, found = plots.clusters_of(rows, ["a", "c"])
+        groups = {"a": [("x", 1), ("y", 2)], "c": [("x", 3), ("y", 4)]}
+        labels, wide, found = plots.clusters_of(groups)
         self.assertEqual((labels, wide), (["x", "y"], 3))
-        self.assertEqual({k: [p for p, _ in v] for k, v in found.items()},
-                         {"a": [0, 3], "c": [1, 4]})
-        _, wide, found = plots.clusters_of(rows, ["b"])
-        self.assertEqual((wide, [p for p, _ in found["b"]]), (1, [0, 1]))
+        self.assertEqual(found, {"a": [(0, 1), (3, 2)], "c": [(1, 3), (4, 4)]})
+        one = plots.groups_of({"rows": [{"measure": "m", "label": "all"}],
+                               "axes": {"all": []}}, ["m"])
+        self.assertEqual(plots.clusters_of(one)[0], ["all"])
+        _, wide, found = plots.clusters_of({"": [("x", 1), ("y", 2)]})
+        self.assertEqual((wide, found), (1, {"": [(0, 1), (1, 2)]}))
 
     def test_every_kind_is_drawn(self):
         rows = [{"measure": m, "label": lab, "value": 2.0, "paper": 1.0,
