@@ -104,6 +104,25 @@ asked_on_a_connection()
 	memory_again
 }
 
+# A server that has something under way, a greeting, when it takes circuit
+greeted()
+{
+	local cost
+
+	hold_open 1000
+	cost=$(buffer t)
+	release
+	set_in dst net.ipv4.tcp_wmem "4096 16384 $WMEM"
+	set_in dst net.ipv4.tcp_circuit_fcwnd 1000
+	PORT=$((PORT + 1))
+	serve dst -g -A circuit
+	hold
+	equal "taken after a greeting: send buffer" "$cost" "$(in_dst ss -Htm \
+		"sport = :$PORT" | sed -n 's/.*\btb\([0-9]*\).*/\1/p')"
+	release
+	serve_end
+}
+
 # The numbers are the machine's, not a namespace's.
 no_memory()
 {
@@ -146,5 +165,7 @@ serve dst
 send_buffers
 receive_buffers
 asked_on_a_connection
+greeted
+serve dst
 shared_buffers
 finish

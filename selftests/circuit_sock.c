@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sock.h"
@@ -42,6 +43,8 @@ struct options {
 	int		sndbuf;		/* SO_SNDBUF before connect(), 0 = leave */
 	int		clamp;		/* TCP_WINDOW_CLAMP of what it accepted, 0 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
+	bool		fill;		/* fill the send buffer before late_window */
+	bool		greet;		/* a line to whom a server accepted, at once */
 };
 
 struct seen {
@@ -191,6 +194,40 @@ static void transfer(int fd, const struct options *o)
 		usleep(o->hold_ms * 1000);
 }
 
+static long long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/*
+ * Fill the send buffer, have a child sleep until there is room, ask for a window,
+ * and print how long it slept after that: it has to be woken by that, not by the
+ * next ACK.  Whether it sleeps already cannot be asked; a tenth of a second does.
+ */
+static void ask_when_full(int fd, const struct options *o)
+{
+	static char chunk[CHUNK];
+	long long asked;
+	int status;
+
+	while (send(fd, chunk, sizeof(chunk), MSG_DONTWAIT) > 0)
+		;
+	if (fork() == 0) {
+		struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+
+		_exit(poll(&pfd, 1, 20000) != 1);
+	}
+	usleep(100 * 1000);
+	asked = now_ms();
+	set_window(fd, o->late_window);
+	if (wait(&status) < 0 || status)
+		die("poll");
+	printf("room_ms=%lld\n", now_ms() - asked);
+}
+
 static int connect_to(const char *address, int port, const struct options *o)
 {
 	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
@@ -217,7 +254,10 @@ static int connect_to(const char *address, int port, const struct options *o)
 	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
 	       : connect(fd, (void *)&a4, sizeof(a4)))
 		die("connect");
-	set_window(fd, o->late_window);
+	if (o->fill)
+		ask_when_full(fd, o);
+	else
+		set_window(fd, o->late_window);
 	set_id(fd, o->late_id);
 	return fd;
 }
@@ -268,6 +308,8 @@ static int run_serve(int port, const struct options *o)
 		if (fd < 0)
 			die("accept");
 		set_clamp(fd, o->clamp);
+		if (o->greet && send(fd, "hello\n", 6, 0) != 6)
+			die("send");
 		if (o->accepted)
 			set_algorithm(fd, o->accepted);
 		set_window(fd, o->late_window);
@@ -286,9 +328,9 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
-		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] PORT\n"
+		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-g] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
-		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-I ID] [-S SNDBUF] [-r] ADDRESS PORT\n");
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-I ID] [-S SNDBUF] [-f] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
@@ -303,7 +345,7 @@ int main(int argc, char **argv)
 		return usage();
 	command = *++argv;
 	argc--;
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:S:c:r")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:S:c:fgr")) != -1) {
 		switch (opt) {
 		case 'C': o.algorithm = optarg; break;
 		case 'A': o.accepted = optarg; break;
@@ -319,6 +361,8 @@ int main(int argc, char **argv)
 		case 'B': o.rcvbuf = atoi(optarg); break;
 		case 'S': o.sndbuf = atoi(optarg); break;
 		case 'c': o.clamp = atoi(optarg); break;
+		case 'f': o.fill = true; break;
+		case 'g': o.greet = true; break;
 		case 'r': o.quiet_start = true; break;
 		default: return usage();
 		}

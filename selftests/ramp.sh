@@ -110,6 +110,20 @@ server_to_client()
 	within "$name: ms from the SYN to it" $RTT_MS "$(began 1 $DST4)" 10
 }
 
+# Who waits for room in its buffer has it when the window is asked for, not a round
+# trip later.
+woken_at_once()
+{
+	PORT=$((PORT + 1))
+	serve dst -C circuit
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	at_most "room in a full send buffer: ms after the window" $((RTT_MS / 2)) \
+		"$(field room_ms "$(in_src timeout 20 circuit_sock send -C circuit \
+			-f -W $FCWND $DST4 $PORT)")"
+	set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
+	serve_end
+}
+
 # Nobody sends more than a receiver with a buffer of its own has said.
 small_receiver()
 {
@@ -217,6 +231,7 @@ server_to_client "from a server that takes circuit after accept()" -A circuit
 set_in dst net.ipv4.tcp_circuit_fcwnd 0
 server_to_client "from one that then asks for its window, too" -A circuit -W $FCWND
 set_in dst net.ipv4.tcp_circuit_fcwnd $FCWND
+woken_at_once
 small_receiver
 clamped_receiver
 full_memory
