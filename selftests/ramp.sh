@@ -160,14 +160,26 @@ small_receiver()
 # may go on promising the 64 KB of its SYN-ACK, and from 6.9 on the core forgets the
 # wish when it measures its segments, but for the buffer's 128 KB; opened, it would
 # tell megabytes.  (Later all kernels forget it: who reads more than ten segments in
-# what it takes for a round trip, and a slow machine's pause is one, is given more.)
+# what it takes for a round trip, and a slow machine's pause is one, is given more.
+# And what comes before the server has taken circuit is measured, too.)
 clamped_receiver()
 {
 	PORT=$((PORT + 1))
 	serve dst -A circuit -c 32768
-	captured in_src timeout 20 circuit_sock send -C circuit -n 14000 \
-		$DST4 $PORT
+	captured send_when_taken -n 14000
 	at_most "window of a server that clamped it to 32768" 131072 "$(largest_window)"
+}
+
+# send_when_taken OPTION...: once the server has circuit
+send_when_taken()
+{
+	in_src timeout 30 circuit_sock send -C circuit "$@" -r $DST4 $PORT \
+		< <(until_true 20 taken && echo)
+}
+
+taken()
+{
+	in_dst ss -Htin "sport = :$PORT" | grep -q circuit
 }
 
 # Where TCP as a whole holds what tcp_mem lets pass without a look, nothing is opened
