@@ -31,7 +31,7 @@ export LAB_DIR_HERE
 
 PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump shellcheck sparse
-	cppcheck perl libcap2-bin python3 pycodestyle pyflakes3"
+	cppcheck perl libcap2-bin python3 pycodestyle pyflakes3 gnuplot-nox"
 
 # The tests whose head names this lab
 lab_tests()
