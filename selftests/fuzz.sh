@@ -37,9 +37,10 @@ equal "calls" "$CALLS" "$(field calls "$out")"
 equal "broken rules" 0 "$(field broken "$out")"
 at_least "calls that succeeded" $((CALLS / 4)) "$(field good "$out")"
 at_least "connections" $((CALLS / 200)) "$(counted Opened)"
-# whether a storm lasts for the two seconds of a breaker is chance on an emulated
-# machine, whose clock is the host's
-if [ "$LAB" = uml ]; then
+# Whether a storm lasts for the two seconds of a breaker is chance on an emulated
+# machine, whose clock is the host's; and so is what few calls see: of a million,
+# some 200 trip one and 3000 look at what it cut, but in bunches.
+if [ "$LAB" = uml ] && [ "$CALLS" -ge 1000000 ]; then
 	at_least "breakers that tripped" 1 "$(counted BreakerTrips)"
 	at_least "looks at a window that was cut" $((CALLS / 6000)) \
 		"$(field cut "$out")"
