@@ -1385,7 +1385,8 @@ static u32 circuit_next_window(const struct sock *sk)
 /*
  * The send buffer of a connection that is there (a server's, after accept()) is for
  * the ten segments that it began with, and the core gives it more with the first
- * ACK: a round trip late.  Who waited for room is told, as tcp_check_space() does.
+ * ACK: a round trip late.  Who waits for room is told, as by SO_SNDBUF; so is a
+ * subflow's MPTCP connection, which has a size of its own.
  */
 static void circuit_open_sender(struct sock *sk)
 {
@@ -1396,7 +1397,7 @@ static void circuit_open_sender(struct sock *sk)
 	    sndbuf <= sk->sk_sndbuf)
 		return;
 	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
-	if (sk->sk_socket && test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+	if (sk->sk_socket)
 		sk->sk_write_space(sk);
 }
 

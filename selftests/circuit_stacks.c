@@ -347,6 +347,47 @@ static void mptcp(const char *algorithm, int sockets)
 	finish(&p, what);
 }
 
+static int send_buffer(int fd)
+{
+	int bytes = 0;
+	socklen_t len = sizeof(bytes);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &len))
+		bail("SO_SNDBUF");
+	return bytes;
+}
+
+/*
+ * A connection that is there takes circuit: the subflow's send buffer opens for the
+ * window, and that of the whole connection, which writers wait for, has to follow.
+ */
+static void mptcp_room(void)
+{
+	const char *what = "MPTCP, circuit taken after accept()";
+	struct pair p;
+	int before, after;
+
+	if (!prepare(&p, AF_INET, "127.0.0.1", IPPROTO_MPTCP)) {
+		absent("MPTCP");
+		return;
+	}
+	if (setsockopt(p.listener, IPPROTO_TCP, TCP_CONGESTION, "reno", 4)) {
+		absent("TCP_CONGESTION on MPTCP");
+		finish(&p, what);
+		return;
+	}
+	connect_pair(&p);
+	data(p.client, p.server, what);
+	before = send_buffer(p.server);
+	if (setsockopt(p.server, IPPROTO_TCP, TCP_CONGESTION, "circuit", 7))
+		bail("TCP_CONGESTION");
+	after = send_buffer(p.server);
+	point(after > before, what,
+	      "send buffer %d B (expected more than the %d B before)", after,
+	      before);
+	finish(&p, what);
+}
+
 /* --- sockmap ------------------------------------------------------------------ */
 
 static int bpf(int command, union bpf_attr *attr)
@@ -664,6 +705,7 @@ int main(void)
 	mptcp("circuit", 2);
 	mptcp("reno", 1);
 	mptcp(NULL, 2);
+	mptcp_room();
 	sockmap();
 	fast_open();
 	cookies();
