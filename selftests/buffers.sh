@@ -36,10 +36,10 @@ release()
 	end_sockets src
 }
 
-# buffer r|t: of the connection to $PORT, bytes, as ss -m has it
+# buffer r|t [src|dst]: of the connection to $PORT at that end, bytes, as ss -m has it
 buffer()
 {
-	in_src ss -Htm "dport = :$PORT" | sed -n "s/.*\\b$1b\\([0-9]*\\).*/\\1/p"
+	"in_${2:-src}" ss -Htm "dport = :$PORT or sport = :$PORT" | sed -n "s/.*\\b$1b\\([0-9]*\\).*/\\1/p"
 }
 
 send_buffers()
@@ -52,7 +52,8 @@ send_buffers()
 		release
 	done
 	hold_open 1000
-	at_least "window 1000: send buffer" 4000000 "$(buffer t)"
+	COST=$(buffer t)
+	at_least "window 1000: send buffer" 4000000 "$COST"
 	release
 }
 
@@ -85,15 +86,11 @@ asked_later()
 	release
 }
 
-# Two windows of segments that cost 2304 bytes each, or whatever this kernel says
 asked_on_a_connection()
 {
-	local cost before
+	local before
 
-	hold_open 1000
-	cost=$(buffer t)
-	release
-	asked_later "window asked for after connect()" "$cost" 23168000
+	asked_later "window asked for after connect()" "$COST" 23168000
 	asked_later "the same with SO_SNDBUF" 100000 23168000 -S 50000
 	[ "$LAB" = uml ] || return 0
 	hold
@@ -107,33 +104,14 @@ asked_on_a_connection()
 # A server that has something under way, a greeting, when it takes circuit
 greeted()
 {
-	local cost
-
-	hold_open 1000
-	cost=$(buffer t)
-	release
 	set_in dst net.ipv4.tcp_wmem "4096 16384 $WMEM"
 	set_in dst net.ipv4.tcp_circuit_fcwnd 1000
 	PORT=$((PORT + 1))
 	serve dst -g -A circuit
 	hold
-	equal "taken after a greeting: send buffer" "$cost" "$(in_dst ss -Htm \
-		"sport = :$PORT" | sed -n 's/.*\btb\([0-9]*\).*/\1/p')"
+	equal "taken after a greeting: send buffer" "$COST" "$(buffer t dst)"
 	release
 	serve_end
-}
-
-# The numbers are the machine's, not a namespace's.
-no_memory()
-{
-	MEMORY=$(sysctl -n net.ipv4.tcp_mem)
-	defer memory_again
-	sysctl -qw net.ipv4.tcp_mem="0 ${MEMORY#*[[:space:]]}"
-}
-
-memory_again()
-{
-	sysctl -qw net.ipv4.tcp_mem="$MEMORY"
 }
 
 # shared_buffer WINDOWS: one more socket of the circuit, on a port of its own

@@ -285,14 +285,12 @@ static void drain(int fd)
 		;
 }
 
-/* Each connection has a process: it sends what it was told to, then drains. */
-static int run_serve(int port, const struct options *o)
+static int listen_at(int port, const struct options *o)
 {
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6,
 				    .sin6_port = htons(port) };
 	int one = 1, listener = socket(AF_INET6, SOCK_STREAM, 0);
 
-	signal(SIGCHLD, SIG_IGN);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (o->algorithm)
 		set_algorithm(listener, o->algorithm);
@@ -302,17 +300,31 @@ static int run_serve(int port, const struct options *o)
 		die("SO_RCVBUF");
 	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 64))
 		die("listen");
+	return listener;
+}
+
+static void set_accepted(int fd, const struct options *o)
+{
+	set_clamp(fd, o->clamp);
+	if (o->greet && send(fd, "hello\n", 6, 0) != 6)
+		die("send");
+	if (o->accepted)
+		set_algorithm(fd, o->accepted);
+	set_window(fd, o->late_window);
+}
+
+/* Each connection has a process: it sends what it was told to, then drains. */
+static int run_serve(int port, const struct options *o)
+{
+	int listener = listen_at(port, o);
+
+	signal(SIGCHLD, SIG_IGN);
 	for (;;) {
 		int fd = accept(listener, NULL, NULL);
 
 		if (fd < 0)
 			die("accept");
-		set_clamp(fd, o->clamp);
-		if (o->greet && send(fd, "hello\n", 6, 0) != 6)
-			die("send");
-		if (o->accepted)
-			set_algorithm(fd, o->accepted);
-		set_window(fd, o->late_window);
+		set_accepted(fd, o);
 		if (fork() == 0) {
 			close(listener);
 			if (o->bytes)
@@ -334,41 +346,51 @@ static int usage(void)
 	return 2;
 }
 
+/* The first of what is no option, or -1 */
+static int parse(int argc, char **argv, struct options *o)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:S:c:fgr")) != -1) {
+		switch (opt) {
+		case 'C': o->algorithm = optarg; break;
+		case 'A': o->accepted = optarg; break;
+		case 'L': o->later = optarg; break;
+		case 'w': o->early_window = atol(optarg); break;
+		case 'W': o->late_window = atol(optarg); break;
+		case 'n': o->bytes = atoll(optarg); break;
+		case 'i': o->idle_ms = atoi(optarg); break;
+		case 'k': o->hold_ms = atoi(optarg); break;
+		case 'R': o->rate = atoll(optarg); break;
+		case 'M': o->max_pacing = atol(optarg); break;
+		case 'I': o->late_id = atol(optarg); break;
+		case 'B': o->rcvbuf = atoi(optarg); break;
+		case 'S': o->sndbuf = atoi(optarg); break;
+		case 'c': o->clamp = atoi(optarg); break;
+		case 'f': o->fill = true; break;
+		case 'g': o->greet = true; break;
+		case 'r': o->quiet_start = true; break;
+		default: return -1;
+		}
+	}
+	return optind;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .early_window = -1, .late_window = -1,
 			     .late_id = -1, .rate = -1 };
 	const char *command;
-	int opt;
+	int first;
 
 	if (argc < 2)
 		return usage();
 	command = *++argv;
-	argc--;
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:S:c:fgr")) != -1) {
-		switch (opt) {
-		case 'C': o.algorithm = optarg; break;
-		case 'A': o.accepted = optarg; break;
-		case 'L': o.later = optarg; break;
-		case 'w': o.early_window = atol(optarg); break;
-		case 'W': o.late_window = atol(optarg); break;
-		case 'n': o.bytes = atoll(optarg); break;
-		case 'i': o.idle_ms = atoi(optarg); break;
-		case 'k': o.hold_ms = atoi(optarg); break;
-		case 'R': o.rate = atoll(optarg); break;
-		case 'M': o.max_pacing = atol(optarg); break;
-		case 'I': o.late_id = atol(optarg); break;
-		case 'B': o.rcvbuf = atoi(optarg); break;
-		case 'S': o.sndbuf = atoi(optarg); break;
-		case 'c': o.clamp = atoi(optarg); break;
-		case 'f': o.fill = true; break;
-		case 'g': o.greet = true; break;
-		case 'r': o.quiet_start = true; break;
-		default: return usage();
-		}
-	}
-	argc -= optind;
-	argv += optind;
+	first = parse(--argc, argv, &o);
+	if (first < 0)
+		return usage();
+	argc -= first;
+	argv += first;
 	signal(SIGPIPE, SIG_IGN);
 	if (argc == 1 && !strcmp(command, "serve"))
 		return run_serve(atoi(argv[0]), &o);

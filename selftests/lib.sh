@@ -401,6 +401,20 @@ serve_end()
 	wait "$SERVER" 2>/dev/null
 }
 
+# no_memory: TCP as a whole holds what tcp_mem lets pass without a look.  The numbers
+# are the machine's, not a namespace's.
+no_memory()
+{
+	MEMORY=$(sysctl -n net.ipv4.tcp_mem)
+	defer memory_again
+	sysctl -qw net.ipv4.tcp_mem="0 ${MEMORY#*[[:space:]]}"
+}
+
+memory_again()
+{
+	sysctl -qw net.ipv4.tcp_mem="$MEMORY"
+}
+
 # field NAME TEXT: the number behind NAME= in what circuit_sock printed
 field()
 {

@@ -182,21 +182,14 @@ taken()
 	in_dst ss -Htin "sport = :$PORT" | grep -q circuit
 }
 
-# Where TCP as a whole holds what tcp_mem lets pass without a look, nothing is opened
-# beyond what the core would.  The numbers are the machine's, not a namespace's.
+# Without memory left, nothing is opened beyond what the core would.
 full_memory()
 {
-	local before
-
 	[ "$LAB" = uml ] || return 0
-	before=$(sysctl -n net.ipv4.tcp_mem)
-	defer "sysctl -qw net.ipv4.tcp_mem='$before'"
 	told_window
 	at_least "window of a server with memory left" $((FCWND * MSS)) \
 		"$(largest_window)"
-	# shellcheck disable=SC2086	# three numbers
-	set -- $before
-	sysctl -qw net.ipv4.tcp_mem="0 $2 $3"
+	no_memory
 	told_window
 	at_most "window of a server with none left" 131072 "$(largest_window)"
 }

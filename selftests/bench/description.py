@@ -219,9 +219,9 @@ def _check_measures(data):
     """What belongs together is there, and so is the flow."""
     flows = [f["name"] for f in data.get("flow", [])]
     for measure in data["measure"]:
-        both = "expect" in measure, "tolerance" in measure
-        if both == (True, False) or both == (False, True) and \
-                "paper" not in measure:
+        expects, within = "expect" in measure, "tolerance" in measure
+        if expects and not within or \
+                within and not expects and "paper" not in measure:
             raise BenchError(f'measure "{measure["name"]}": expect and tolerance '
                              "assert something only together")
         wanted = measure.get("flow")
