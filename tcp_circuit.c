@@ -213,8 +213,8 @@ struct stream {
 	u32	id;		/* TCP_CIRCUIT_ID, 0 = none */
 	u32	held;		/* window last set or seen by us, segments */
 	u32	part;		/* of the circuit's window, segments */
-	u32	peak;		/* most in flight in this round trip, segments */
-	u32	round_end;	/* snd_nxt when it began */
+	u32	round_start;	/* tp->delivered when this round trip began */
+	u32	round_end;	/* that, and all that was outstanding then */
 	u32	restored;	/* times the core's window was overruled */
 	u32	losses;		/* times TCP_CA_Loss was entered */
 	u32	recoveries;	/* times TCP_CA_Recovery was entered */
@@ -699,12 +699,14 @@ static u32 stream_need(const struct tcp_sock *tp)
 	return min(tp->write_seq - tp->snd_una, max(tp->snd_wnd, 1U));
 }
 
+/* stream_need() beyond its part; a peer's small window says no at once. */
 static bool stream_needs_more(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 part = (u64)s->part * tp->mss_cache;
 
-	return stream_need(tp) > (u64)s->part * tp->mss_cache;
+	return max(tp->snd_wnd, 1U) > part && tp->write_seq - tp->snd_una > part;
 }
 
 /*
@@ -750,12 +752,44 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 	return s->part >= need;
 }
 
-/* A hungry one that used less than half of its part for a round trip is not. */
+/* Under way or lost and not sent again yet, segments */
+static u32 stream_outstanding(const struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out;
+}
+
+/*
+ * A round trip lasts until as many segments are delivered as are outstanding at its
+ * begin, whatever their order: a hole does not make it longer.
+ */
+static void stream_begin_round(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	s->round_start = tp->delivered;
+	s->round_end = tp->delivered + stream_outstanding(tp);
+}
+
+static bool stream_round_ended(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return !before(tcp_sk(sk)->delivered, s->round_end);
+}
+
+/*
+ * A hungry one that used less than half of its part for a round trip is not.  It
+ * never had more outstanding than was delivered in that time and is outstanding at
+ * its end together, so what is left of its part is no less than it used.
+ */
 static void stream_end_round(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct circuit *c = s->circuit;
-	u32 used = max(2 * s->peak, (u32)STREAM_SMALL);
+	u32 used = max3(2 * (tp->delivered - s->round_start),
+			2 * stream_outstanding(tp), (u32)STREAM_SMALL);
 
 	if (used >= s->part || atomic_read(&c->held) == s->part)
 		return;
@@ -764,20 +798,17 @@ static void stream_end_round(struct sock *sk)
 	s->proved = 1;
 }
 
-static void stream_count_round(struct sock *sk, u32 in_flight)
+static void stream_count_round(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
-	s->peak = max(s->peak, in_flight);
-	if (before(tp->snd_una, s->round_end))
+	if (!stream_round_ended(sk))
 		return;
 	if (!s->young)
 		stream_end_round(sk);
 	else
 		s->young--;
-	s->peak = in_flight;
-	s->round_end = tp->snd_nxt;
+	stream_begin_round(sk);
 }
 
 static void stream_take_share(struct sock *sk, u32 window)
@@ -797,7 +828,7 @@ static void stream_take_share(struct sock *sk, u32 window)
 	else if (s->part < share)
 		stream_take(s, window, share - s->part);
 	s->settled = s->part == share;
-	stream_count_round(sk, in_flight);
+	stream_count_round(sk);
 }
 
 /* Nothing to do: no data, or none under way and no room for a segment at the peer. */
@@ -828,8 +859,7 @@ static u32 stream_part(struct sock *sk, u32 window)
 		stream_set_state(sk, TCP_CIRCUIT_STREAM_HUNGRY);
 		s->proved = 0;
 		s->young = STREAM_YOUNG;
-		s->round_end = tp->snd_nxt;
-		s->peak = 0;
+		stream_begin_round(sk);
 	}
 	stream_take_share(sk, window);
 	return max(s->part, 1U);
@@ -1105,14 +1135,21 @@ static void circuit_set_window(struct sock *sk, u32 window)
 	tcp_snd_cwnd_set(tp, window);
 }
 
-/* False: the core has moved the window, or a modest stream wants more than its part. */
+/* False: the core has moved the window. */
 static __always_inline bool stream_undisturbed(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	return tcp_snd_cwnd(tcp_sk(sk)) == s->held &&
-	       (s->state != TCP_CIRCUIT_STREAM_MODEST || !stream_full(sk) ||
-		!stream_needs_more(sk));
+	return tcp_snd_cwnd(tcp_sk(sk)) == s->held;
+}
+
+/* False: a modest stream wants more than its part. */
+static __always_inline bool stream_content(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->state != TCP_CIRCUIT_STREAM_MODEST ||
+	       !stream_needs_more(sk) || !stream_full(sk);
 }
 
 static bool stream_pace_undisturbed(const struct sock *sk)
@@ -1127,14 +1164,15 @@ static bool stream_pace_undisturbed(const struct sock *sk)
 
 /*
  * True: circuit_hold() would change nothing.  Most ACKs of a stream at full rate
- * need no more than this; the first one of each round trip looks at all.  Before
- * its end, something is unacknowledged.
+ * need no more than this; the first one of each round trip looks at all, and so does
+ * one that leaves nothing outstanding: the stream may be idle.  Whether it is content
+ * is asked before it sends: circuit_min_tso_segs().
  */
 static __always_inline bool stream_settled(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	return s->settled && before(tcp_sk(sk)->snd_una, s->round_end) &&
+	return s->settled && tcp_sk(sk)->packets_out && !stream_round_ended(sk) &&
 	       s->version == (u16)atomic_read(&s->circuit->version) &&
 	       stream_undisturbed(sk) &&
 	       (!s->burst || stream_pace_undisturbed(sk));
@@ -1152,7 +1190,7 @@ static u32 circuit_hold_part(struct sock *sk, u32 window, bool shares)
 	else if (s->circuit)
 		stream_rest(sk);
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY)
-		s->round_end = tcp_sk(sk)->snd_nxt;
+		stream_begin_round(sk);
 	return part;
 }
 
@@ -1209,7 +1247,8 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	if (s->mark == STREAM_MARK && !(s->quick && stream_undisturbed(sk)) &&
+	if (s->mark == STREAM_MARK &&
+	    !(s->quick && stream_undisturbed(sk) && stream_content(sk)) &&
 	    s->live) {
 		circuit_prepare(sk);
 		if (s->burst)
@@ -1456,13 +1495,14 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct stream *s = inet_csk_ca(sk);
 
-	/* A SYN-ACK is an ACK, too, and comes before init(). */
-	if (unlikely(s->mark != STREAM_MARK || !s->live))
+	if (unlikely(s->mark != STREAM_MARK))
 		return;
-	if (likely(stream_settled(sk)))
-		s->peak = max(s->peak, tcp_packets_in_flight(tcp_sk(sk)));
-	else
+	if (unlikely(!stream_settled(sk))) {
+		/* A SYN-ACK is an ACK, too, and comes before init(). */
+		if (!s->live)
+			return;
 		circuit_hold(sk);
+	}
 	if (unlikely((u16)(tcp_jiffies32 - s->reported) >= STREAM_REPORT) &&
 	    s->circuit)
 		stream_report(sk);
