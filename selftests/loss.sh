@@ -8,7 +8,7 @@
 # the window is full one round trip after the first packet gets through.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_commands ethtool circuit_sock circuit_streams ctcp-setup iperf3 jq
 need_module
 
 RATE_MBIT=1000
@@ -87,6 +87,42 @@ disorder()
 	goodput "1 % duplicated" 970
 }
 
+# Tenths of a second, of SECONDS, in which both streams count as hungry
+both_hungry()
+{
+	local i both=0
+
+	for ((i = 0; i < 10 * $1; i++)); do
+		sleep 0.1
+		[ "$(in_src awk -v peer=$DST4 '$1 == peer { print $6 }' \
+			/proc/net/tcp_circuit)" != 2 ] || both=$((both + 1))
+	done
+	echo $both
+}
+
+# A program that sends a fifth of the line keeps no half of the window, though the
+# holes in what it sends take round trips to fill.
+little_beside()
+{
+	local little
+
+	set_up --loss 2%
+	damage loss 2%
+	background dst iperf3 -s -1 -p $((PORT + 2)) >/dev/null
+	PORT=$((PORT + 2)) until_true 10 listening dst || fail "iperf3's server"
+	background src circuit_streams -t 7000 $DST4 $PORT >/dev/null
+	background src iperf3 -c $DST4 -p $((PORT + 2)) -C circuit -b 200M -t 6 -J \
+		>"$TMP/little"
+	little=$!
+	sleep 1
+	at_most "2 % loss, a fifth of the line: tenths of 4 s as one of two hungry" 20 \
+		"$(both_hungry 4)"
+	wait $little
+	at_least "the fifth, Mbit/s" 180 "$(jq \
+		'.end.sum_received.bits_per_second / 1e6 | floor' <"$TMP/little")"
+	end_sockets src
+}
+
 # The path is dead for 3 s.  Measured from the first ACK that shows that a packet
 # got through: the time until a full window is in flight.
 outage()
@@ -157,6 +193,7 @@ serve dst -C circuit
 random 1 980 5
 random 5 970 20
 smallest
+little_beside
 disorder
 outage
 finish
