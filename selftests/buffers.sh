@@ -39,7 +39,8 @@ release()
 # buffer r|t [src|dst]: of the connection to $PORT at that end, bytes, as ss -m has it
 buffer()
 {
-	"in_${2:-src}" ss -Htm "dport = :$PORT or sport = :$PORT" | sed -n "s/.*\\b$1b\\([0-9]*\\).*/\\1/p"
+	"in_${2:-src}" ss -Htm "dport = :$PORT or sport = :$PORT" |
+		sed -n "s/.*\\b$1b\\([0-9]*\\).*/\\1/p"
 }
 
 send_buffers()

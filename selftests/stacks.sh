@@ -15,6 +15,8 @@ lone_host
 set_in src net.ipv4.tcp_circuit_fcwnd 60
 set_in src net.ipv4.tcp_fastopen 519
 set_in src net.ipv4.tcp_no_metrics_save 1
+# Room for more than MPTCP begins with, on a host with little memory, too, B
+set_in src net.ipv4.tcp_wmem "4096 16384 4194304"
 default_circuit
 
 out=$(in_src circuit_stacks)
