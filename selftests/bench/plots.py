@@ -120,31 +120,51 @@ def _write_points(path, points):
                  for v in point) for point in sorted(points, key=lambda p: p[0])))
 
 
-def _lines_of(path, points, group, i):
+def _points_of(groups):
+    """({group: [(x, measured, paper, model)]}, {x: its label})"""
+    numeric = all(_x(first) is not None
+                  for rows in groups.values() for first, _ in rows)
+    found, tics = {}, {}
+    for group, rows in groups.items():
+        found[group] = []
+        for n, (first, row) in enumerate(rows):
+            x = _x(first) if numeric else n
+            tics[x] = first
+            found[group].append((x, row["value"], row["paper"], row.get("model")))
+    return found, tics
+
+
+def models_of(found):
+    """{group: its model's name}: one for each model, however many groups it is
+    for, and no group's name where it is everybody's"""
+    groups = {}
+    for group, points in found.items():
+        if any(model is not None for *_, model in points):
+            key = tuple((x, model) for x, *_, model in points)
+            groups.setdefault(key, []).append(group)
+    return {mine[0]: "model" if len(mine) == len(found) > 1
+            else f"{mine[0]} model".strip() for mine in groups.values()}
+
+
+def _lines_of(path, points, group, model, i):
     """Measured, and the paper's and the model's where there are any"""
     lines = [_line(path, "1:2", group or "measured", i, "linespoints pt 7 lw 2")]
-    for column, what, style in ((3, "paper", "points pt 2 ps 1.3 lw 2"),
-                                (4, "model", "lines dt 2")):
-        if any(point[column - 1] is not None for point in points):
-            lines.append(_line(path, f"1:{column}", f"{group} {what}".strip(),
-                               i, style))
+    if any(paper is not None for _, _, paper, _ in points):
+        lines.append(_line(path, "1:3", f"{group} paper".strip(), i,
+                           "points pt 2 ps 1.3 lw 2"))
+    if model:
+        lines.append(_line(path, "1:4", model, i, "lines dt 2"))
     return lines
 
 
 def against(experiment, plot, folder):
     """One line for each measure and combination of the other axes."""
-    groups = groups_of(experiment, names_of(plot))
-    numeric = all(_x(first) is not None
-                  for rows in groups.values() for first, _ in rows)
-    lines, tics = [], {}
-    for i, (group, rows) in enumerate(groups.items()):
-        points = []
-        for n, (first, row) in enumerate(rows):
-            x = _x(first) if numeric else n
-            tics[x] = first
-            points.append((x, row["value"], row["paper"], row.get("model")))
+    found, tics = _points_of(groups_of(experiment, names_of(plot)))
+    models = models_of(found)
+    lines = []
+    for i, (group, points) in enumerate(found.items()):
         _write_points(folder / str(i), points)
-        lines += _lines_of(folder / str(i), points, group, i)
+        lines += _lines_of(folder / str(i), points, group, models.get(group), i)
     return _axes(experiment, plot, tics) + "\nplot " + \
         ", \\\n".join(lines) + "\n"
 

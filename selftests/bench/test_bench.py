@@ -464,6 +464,19 @@ class Plots(unittest.TestCase):
         two = plots.groups_of(experiment, plots.names_of({"measures": ["a", "c"]}))
         self.assertEqual(sorted(two), ["a x", "c x"])
 
+    def test_one_line_for_a_model(self):
+        same = {"reno": [(1, 5, None, 6), (2, 5, None, 7)],
+                "bbr": [(1, 4, None, 6), (2, 4, None, 7)]}
+        self.assertEqual(plots.models_of(same), {"reno": "model"})
+        more = same | {"off": [(1, 4, None, 1), (2, 4, None, 2)]}
+        self.assertEqual(plots.models_of(more),
+                         {"reno": "reno model", "off": "off model"})
+        self.assertEqual(plots.models_of({"": [(1, 2, 3, None)]}), {})
+        self.assertEqual(plots.models_of({"": [(1, 2, 3, 4)]}), {"": "model"})
+        self.assertEqual(plots.models_of({"bbr": [(1, 2, None, None)],
+                                          "reno": [(1, 2, None, 4)]}),
+                         {"reno": "reno model"})
+
     def test_clusters_of_bars(self):
         groups = {"a": [("x", 1), ("y", 2)], "c": [("x", 3), ("y", 4)]}
         labels, wide, found = plots.clusters_of(groups)
