@@ -262,8 +262,7 @@ load_and_unload()
 	serve_end
 }
 
-# A namespace that the test before us deleted goes in its own time, sockets and all.
-until_true 60 unused || skip_all "the module is in use on this machine"
+once_free unused || skip_all "the module is in use on this machine"
 before=$(<$PARAMETER)
 defer "echo $before >$PARAMETER"
 network 1

@@ -221,6 +221,14 @@ until_true()
 	done
 }
 
+# once_free COMMAND...: it succeeds when the module is free of tests that have ended.  A
+# namespace lives as long as its sockets, and one whose peer went with its own
+# namespace tries 8 times more (tcp_orphan_retries): 165 s where the path had 100 ms.
+once_free()
+{
+	until_true 240 "$@"
+}
+
 # --- what a test needs -----------------------------------------------------
 
 need_root()

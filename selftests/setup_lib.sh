@@ -108,7 +108,7 @@ module_count()
 without_module()
 {
 	module_loaded || return 0
-	until_true 60 modprobe -qr tcp_circuit || return 1
+	once_free modprobe -qr tcp_circuit || return 1
 	defer "modprobe tcp_circuit"
 }
 

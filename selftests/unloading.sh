@@ -109,8 +109,7 @@ reload()
 	pass "five times unloaded and loaded"
 }
 
-# A namespace that the test before us deleted goes in its own time, sockets and all.
-until_true 60 unused || skip_all "the module is in use on this machine"
+once_free unused || skip_all "the module is in use on this machine"
 network 5
 serve dst
 open_socket
