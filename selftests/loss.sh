@@ -87,6 +87,17 @@ disorder()
 	goodput "1 % duplicated" 970
 }
 
+# Streams of the circuit, and those of them that count as hungry
+counted()
+{
+	in_src awk -v peer=$DST4 '$1 == peer { print $5, $6 }' /proc/net/tcp_circuit
+}
+
+two_there()
+{
+	[[ $(counted) = 2* ]]
+}
+
 # Tenths of a second, of SECONDS, in which both streams count as hungry, and in
 # which there are both
 both_hungry()
@@ -95,8 +106,7 @@ both_hungry()
 
 	for ((i = 0; i < 10 * $1; i++)); do
 		sleep 0.1
-		now=$(in_src awk -v peer=$DST4 '$1 == peer { print $5, $6 }' \
-			/proc/net/tcp_circuit)
+		now=$(counted)
 		[ "${now% *}" != 2 ] || there=$((there + 1))
 		[ "$now" != "2 2" ] || both=$((both + 1))
 	done
@@ -113,11 +123,12 @@ little_beside()
 	damage loss 2%
 	background dst iperf3 -s -1 -p $((PORT + 2)) >/dev/null
 	PORT=$((PORT + 2)) until_true 10 listening dst || fail "iperf3's server"
-	background src circuit_streams -t 7000 $DST4 $PORT >/dev/null
-	background src iperf3 -c $DST4 -p $((PORT + 2)) -C circuit -b 200M -t 6 -J \
+	background src circuit_streams -t 20000 $DST4 $PORT >/dev/null
+	background src iperf3 -c $DST4 -p $((PORT + 2)) -C circuit -b 200M -t 8 -J \
 		>"$TMP/little"
 	little=$!
-	sleep 1
+	until_true 20 two_there		# a SYN that is lost takes a second
+	sleep 0.5
 	read -r both there < <(both_hungry 4)
 	at_least "2 % loss, a fifth of the line: tenths of 4 s as one of two streams" 38 \
 		"$there"
@@ -195,7 +206,7 @@ network
 single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
 serve dst -C circuit
-random 1 980 5
+random 1 980 20
 random 5 970 20
 smallest
 little_beside

@@ -102,10 +102,10 @@ breaker()
 	background src circuit_streams -n 2 -t 600000 $DST4 $PORT >/dev/null
 	sender=$!
 	until_true 20 both_connected
-	delay 5 loss 60%
+	delay 5 loss 30%
 	until_true 120 tripped
 	loss=$(logged_loss)
-	at_least "60 % loss trips it: loss in the log, thousandths" 51 "$loss"
+	at_least "30 % loss trips it: loss in the log, thousandths" 51 "$loss"
 	# First what could trip it again: then it would be there for 300 s more.
 	kill $sender
 	wait $sender 2>/dev/null
