@@ -120,7 +120,7 @@ random_loss()
 
 	for percent in 1 5; do
 		damage loss $percent%
-		flow 5000
+		flow 20000
 		sleep 5
 		untripped "$percent % random loss for 5 s"
 		at_least "$percent % random loss: lost" 1000 \
@@ -135,7 +135,7 @@ burst()
 {
 	local lost
 
-	flow 4000
+	flow 20000
 	sleep 1.5
 	damage loss 100%
 	sleep 0.014
@@ -149,7 +149,7 @@ burst()
 
 outage()
 {
-	flow 9000
+	flow 20000
 	sleep 1.5
 	damage loss 100%
 	sleep 3
@@ -377,10 +377,12 @@ no_circuit()
 off()
 {
 	set_in src net.ipv4.tcp_circuit_breaker 0
+	flow 20000
+	established
 	damage loss 40%
-	flow 5000
 	sleep 5
 	untripped "threshold 0: off"
+	at_least "threshold 0: lost" 1000 "$(line | awk '{ print $9 }')"
 	flow_end
 	damage delay 0ms
 	set_in src net.ipv4.tcp_circuit_breaker 100
