@@ -117,13 +117,16 @@ both_hungry()
 # holes in what it sends take round trips to fill.
 little_beside()
 {
-	local both little there
+	local both full little there
 
+	end_sockets src
+	until_true 20 no_circuits
 	set_up --loss 2%
 	damage loss 2%
 	background dst iperf3 -s -1 -p $((PORT + 2)) >/dev/null
 	PORT=$((PORT + 2)) until_true 10 listening dst || fail "iperf3's server"
 	background src circuit_streams -t 20000 $DST4 $PORT >/dev/null
+	full=$!
 	background src iperf3 -c $DST4 -p $((PORT + 2)) -C circuit -b 200M -t 8 -J \
 		>"$TMP/little"
 	little=$!
@@ -136,6 +139,8 @@ little_beside()
 	wait $little
 	at_least "the fifth, Mbit/s" 180 "$(jq \
 		'.end.sum_received.bits_per_second / 1e6 | floor' <"$TMP/little")"
+	kill $full
+	wait $full 2>/dev/null
 	end_sockets src
 }
 
@@ -145,18 +150,19 @@ outage()
 {
 	local out
 
+	end_sockets src
 	set_up
 	damage delay 0ms
 	background src circuit_sock send -C circuit -n 100000000000 $DST4 $PORT \
 		>/dev/null
 	out=$!
-	until_true 5 full_window
+	until_true 5 full_window || fail "before an outage: a full window"
 	damage loss 100%
 	sleep 3
 	damage delay 0ms
 	until_true_ms 10000 alive ||
 		fail "after an outage of 3 s: a packet gets through"
-	until_true_ms 1000 full_window
+	until_true_ms 1000 full_window || fail "after an outage of 3 s: a full window"
 	at_most "after an outage of 3 s: ms to a full window" \
 		$((RTT_MS * 13 / 10 + 10)) "$MS"
 	kill $out
@@ -188,11 +194,12 @@ full_window()
 			split($i, v, ":")
 			n[v[1]] = v[2]
 		}
-		# ss shows what it is not asked for as nothing
+	} END {
+		# what is 0 is not shown
 		flight = n["unacked"] - n["sacked"] - n["lost"]
 		split(n["retrans"], r, "/")
 		flight += r[1]
-		exit !(flight >= n["cwnd"] * 9 / 10)
+		exit !(n["cwnd"] && flight >= n["cwnd"] * 9 / 10)
 	}'
 }
 
@@ -207,7 +214,7 @@ single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
 serve dst -C circuit
 random 1 980 20
-random 5 970 20
+random 5 970 40
 smallest
 little_beside
 disorder
