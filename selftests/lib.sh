@@ -223,7 +223,8 @@ until_true()
 
 # once_free COMMAND...: it succeeds when the module is free of tests that have ended.  A
 # namespace lives as long as its sockets, and one whose peer went with its own
-# namespace tries 8 times more (tcp_orphan_retries): 165 s where the path had 100 ms.
+# namespace gives up at its first timeout after 102 s (tcp_orphan_retries, 8), each
+# twice as long as the one before: 165 s where the path had 100 ms, 205 at worst.
 once_free()
 {
 	until_true 240 "$@"

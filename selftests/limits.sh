@@ -78,7 +78,7 @@ bounds breaker_ms 2000 500 600000 -1 0 499 4294967796
 bounds breaker_quiet 300 0 604800 -1 4294967297
 bounds rate 0 0 125000000000 -1
 
-if once_free modprobe -qr tcp_circuit; then
+if once_free modprobe -r tcp_circuit; then
 	loads $((WINDOW_LIMIT + 1))
 	loads -1
 	loads many

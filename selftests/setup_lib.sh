@@ -108,7 +108,11 @@ module_count()
 without_module()
 {
 	module_loaded || return 0
-	once_free modprobe -qr tcp_circuit || return 1
+	[ -z "${MODULE_STAYS:-}" ] || return 1
+	if ! once_free modprobe -r tcp_circuit; then
+		MODULE_STAYS=1
+		return 1
+	fi
 	defer "modprobe tcp_circuit"
 }
 
