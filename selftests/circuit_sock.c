@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -313,10 +314,27 @@ static void set_accepted(int fd, const struct options *o)
 	set_window(fd, o->late_window);
 }
 
-/* Each connection has a process: it sends what it was told to, then drains. */
+/*
+ * It sends what it was told to, then drains; but lives no longer than @server: where
+ * path and peer have gone no FIN would ever come, and its socket hold the module.
+ */
+static _Noreturn void serve_one(int fd, pid_t server, const struct options *o)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		die("PR_SET_PDEATHSIG");
+	if (getppid() != server)
+		_exit(1);
+	if (o->bytes)
+		transfer(fd, o);
+	drain(fd);
+	_exit(0);
+}
+
+/* Each connection has a process. */
 static int run_serve(int port, const struct options *o)
 {
 	int listener = listen_at(port, o);
+	pid_t server = getpid();
 
 	signal(SIGCHLD, SIG_IGN);
 	for (;;) {
@@ -327,10 +345,7 @@ static int run_serve(int port, const struct options *o)
 		set_accepted(fd, o);
 		if (fork() == 0) {
 			close(listener);
-			if (o->bytes)
-				transfer(fd, o);
-			drain(fd);
-			_exit(0);
+			serve_one(fd, server, o);
 		}
 		close(fd);
 	}
