@@ -20,6 +20,7 @@ RATE_MBIT=1000
 [ "$LAB" = uml ] || RATE_MBIT=100
 SHARED_MBIT=$((RATE_MBIT / 10))
 MANY=$RATE_MBIT		# losses: a burst; less than what a breaker must bear
+SEEN=$((50 * MANY))	# duplicates
 RTT_MS=50
 FAR=10.77.9.1
 SHARED=10.77.3.1
@@ -116,9 +117,9 @@ sending()
 # cannot close the others when it hears of the first; then what it has closed.
 end_stream()
 {
-	kill -STOP "$2"
+	kill -STOP "$2" 2>/dev/null
 	"in_$1" ss -K state established state syn-sent "dport = :$PORT" >/dev/null
-	kill -KILL "$2"
+	kill -KILL "$2" 2>/dev/null
 	wait "$2" 2>/dev/null
 	end_sockets "$1"
 }
@@ -146,7 +147,7 @@ random_loss()
 
 	for percent in 1 5; do
 		damage loss $percent%
-		flow 20000
+		flow 130000
 		sleep 5
 		until_true 60 many_lost
 		untripped "$percent % random loss"
@@ -157,15 +158,28 @@ random_loss()
 	damage delay 0ms
 }
 
-# All for 14 ms: 1200 frames at 1 Gbit/s; an emulated machine takes longer
+# By the path, since it is there
+dropped()
+{
+	in_rtr tc -s qdisc show dev r2 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
+}
+
+# All, until so many are lost: 12 ms at 1 Gbit/s
 burst()
 {
-	flow 20000
+	local until
+
+	flow 130000
 	sleep 1.5
+	until=$(($(dropped) + MANY))
 	damage loss 100%
-	sleep 0.014
+	for ((i = 0; i < 2000; i++)); do
+		[ "$(dropped)" -lt $until ] || break
+		sleep 0.005
+	done
 	damage delay 0ms
 	sleep 2.4
+	until_true 60 many_lost
 	at_least "a burst of $MANY losses: lost" $MANY "$(lost)"
 	untripped "a burst of $MANY losses"
 	flow_end
@@ -174,12 +188,13 @@ burst()
 
 outage()
 {
-	flow 20000
+	flow 130000
 	sleep 1.5
 	damage loss 100%
 	sleep 3
 	damage delay 0ms
 	sleep 4
+	until_true 60 many_lost
 	at_least "an outage of 3 s: lost" $MANY "$(lost)"
 	untripped "an outage of 3 s"
 	flow_end
@@ -222,10 +237,11 @@ reroute()
 	cross=$!
 	sleep 3
 	cubic_has "$1: CUBIC alone, Mbit/s" 80 "$(cross_rates 1)"
-	flow 20000 -n "$2"
+	flow 130000 -n "$2"
 	sleep 2
 	ip -n "$RTR" route replace $FAR via $SHARED
 	RATES=$(cross_rates 8)
+	until_true 60 state_is tripped
 	equal "$1: trips" 1 "$(trips)"
 	equal "$1: lines in the log" 1 $(($(log_lines) - logged))
 	end_stream rtr $cross
@@ -289,7 +305,7 @@ sticky()
 	by_circuit
 	sleep 3
 	succeeds "sticky when all streams have ended" state_is tripped
-	flow 20000
+	flow 130000
 	sleep 2
 	succeeds "sticky for a new stream" state_is tripped
 	cut
@@ -341,15 +357,21 @@ duplicates()
 	damage duplicate 50%
 	flow 130000
 	sleep 5
+	until_true 60 many_seen
 	untripped "5 s of duplicates"
 	seen=$(of_stream dsack_dups:)
-	at_least "5 s of duplicates: seen" $((50 * MANY)) "$seen"
+	at_least "5 s of duplicates: seen" $SEEN "$seen"
 	damage loss 30%
 	trips_in_time "30 % lost after 5 s of duplicates"
 	at_most "30 % lost after 5 s of duplicates: sent again by then" \
 		$((seen / 2)) "$(of_stream 'retrans:[0-9]*/')"
 	repaired
 	flow_end
+}
+
+many_seen()
+{
+	[ "$(of_stream dsack_dups:)" -ge $SEEN ]
 }
 
 # of_stream PREFIX: the number that ss shows behind it
@@ -424,7 +446,7 @@ no_circuit()
 off()
 {
 	set_in src net.ipv4.tcp_circuit_breaker 0
-	flow 20000
+	flow 130000
 	established
 	damage loss 40%
 	sleep 5
