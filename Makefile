@@ -85,7 +85,7 @@ uninstall:
 install-dkms: tools
 	rm -rf $(DKMS_DIR)
 	mkdir -p $(DKMS_DIR)
-	cp -r tcp_circuit.c Kbuild include dkms.conf $(DKMS_DIR)/
+	cp -r tcp_circuit.c circuit Kbuild include dkms.conf $(DKMS_DIR)/
 	$(if $(DESTDIR),,dkms status tcp_circuit/$(VERSION) | grep -q . || \
 		dkms add tcp_circuit/$(VERSION))
 	$(if $(DESTDIR),,dkms install --force tcp_circuit/$(VERSION))
@@ -101,7 +101,7 @@ uninstall-dkms:
 
 clean:
 	rm -rf build
-	rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
+	rm -f *.o circuit/*.o circuit/.*.cmd *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
 .PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels check-cost install \

@@ -4,23 +4,23 @@
 # analyse.sh BUILD SRC: inside a suite, clang's static analyser over the module
 #
 # SRC is where the module was just compiled by clang against the kernel's headers
-# in BUILD.  kbuild has noted the command there: the same one, asked to analyse a
-# copy of tcp_circuit.c with a null dereference at its end, so that to find nothing
-# does not mean that nobody looked.
+# in BUILD.  kbuild has noted the command of each part there: the same one, asked to
+# analyse a copy of it; core's with a null dereference at its end, so that to find
+# nothing does not mean that nobody looked.
 #
-# Prints what it finds in that file, a line each; the one that is planted names a
-# variable 'planted'.  The kernel's headers are not ours.
+# Prints what it finds in the module's files, a line each; the one that is planted
+# names a variable 'planted'.  The kernel's headers are not ours.
 
 set -u
 build=$1
 src=$2
 
-# What kbuild called for the module's object, without the source, its last word, and
-# what came after it (objtool)
+# compile_command PART: what kbuild called for its object, without the source, its
+# last word, and what came after it (objtool)
 compile_command()
 {
-	sed -n '1s/^\(saved\)\{0,1\}cmd_[^ ]* := \([^;]*[^; ]\) .*tcp_circuit\.c *\(;.*\)*$/\2/p' \
-		"$src/.tcp_circuit.o.cmd"
+	sed -n '1s/^\(saved\)\{0,1\}cmd_[^ ]* := \([^;]*[^; ]\) [^ ]*circuit\/'"$1"'\.c *\(;.*\)*$/\2/p' \
+		"$src/circuit/.$1.o.cmd"
 }
 
 # Where it was called: its paths are relative to that, to SRC from 6.13 on.
@@ -34,8 +34,7 @@ called_in()
 
 plant()
 {
-	cp "$src/tcp_circuit.c" "$src/copy.c"
-	cat >> "$src/copy.c" <<-'END'
+	cat >> "$1" <<-'END'
 
 	int circuit_planted(const int *planted);
 	int circuit_planted(const int *planted)
@@ -45,8 +44,20 @@ plant()
 	END
 }
 
-plant
-command=$(compile_command)
-cd "$(called_in "$command")" || exit
-eval "$command" --analyze -Xanalyzer -analyzer-output=text -o /dev/null \
-	"$src/copy.c" 2>&1 | grep -E "(^|/)copy\.c:[0-9:]+ (warning|(fatal )?error):"
+analyse()		# PART
+{
+	local command copy=$src/circuit/copy_$1.c
+
+	cp "$src/circuit/$1.c" "$copy"
+	[ "$1" != core ] || plant "$copy"
+	command=$(compile_command "$1")
+	[ -n "$command" ] || echo "circuit/$1.c:1: error: kbuild's command is not found"
+	(cd "$(called_in "$command")" && eval "$command" --analyze \
+		-Xanalyzer -analyzer-output=text -o /dev/null "$copy") 2>&1 |
+		grep -E "(circuit/[a-z_]+\.[ch]|tcp_circuit\.c):[0-9:]+ (warning|(fatal )?error):"
+	rm "$copy"
+}
+
+for part in "$src"/circuit/*.c; do
+	analyse "$(basename "$part" .c)"
+done

@@ -53,7 +53,7 @@ compile_for()
 	shift 2
 	rm -rf /tmp/src
 	mkdir /tmp/src
-	cp -a /src/Kbuild /src/*.c /src/include /tmp/src/
+	cp -a /src/Kbuild /src/*.c /src/circuit /src/include /tmp/src/
 	quiet_make -C /usr/src/linux-headers-"$other" M=/tmp/src "$@" modules &&
 		[ -s /tmp/src/tcp_circuit.ko ]
 	point $? "module compiles for $other by $compiler without a warning"

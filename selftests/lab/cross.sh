@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 
 compile()
 {
-	cp -r "$top"/tcp_circuit.c "$top"/Kbuild "$top"/include "$work"/
+	cp -r "$top"/tcp_circuit.c "$top"/circuit "$top"/Kbuild "$top"/include "$work"/
 	# shellcheck disable=SC2086 # a list of words
 	make -C "$kernel/build" ARCH="$arch" $words M="$work" tcp_circuit.o \
 		> "$work/log" 2>&1 && ! grep -qE '(warning|WARNING):' "$work/log"

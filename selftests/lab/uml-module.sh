@@ -11,8 +11,11 @@ top=$(cd "$here/../.." && pwd)
 kernel=${1:-$("$here/uml-kernel.sh")}
 out=$top/build/uml${LAB_KERNEL:+-$LAB_KERNEL}
 
+# One at a time: tests that begin together build the same folder.
 mkdir -p "$out"
-cp -ru "$top/tcp_circuit.c" "$top/Kbuild" "$top/include" "$out/"
+exec 9>"$out/lock"
+flock 9
+cp -ru "$top/tcp_circuit.c" "$top/circuit" "$top/Kbuild" "$top/include" "$out/"
 rm -f "$out/include/compat/compat-config.h"
 make -s -C "$kernel/tree" ARCH=um M="$out" \
 	UBSAN_SANITIZE=y modules >"$out/build.log" 2>&1 ||

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of tcp_circuit share
+ *
+ *	namespace	struct circuit_net: the table, the sysctls, the counters
+ *	circuit		an object that the administrator made, or (auto) what the
+ *			streams to one peer share where no object matches
+ *	user		the sockets of one uid in a circuit: what a breaker judges
+ *	pool		a window and the streams that draw on it: the circuit's, or
+ *			what its breakers leave to those whom they cut
+ *	stream		a socket, in its private area
+ *
+ * Locks, outermost first:
+ *
+ *	circuit_net.mutex	changes of objects, by netlink
+ *	the socket's		fields of struct stream, but for its share
+ *	circuit_net.lock	membership: autos, users, who is looked at by the tick
+ *	pool.lock		shares: what streams hold, and in which state
+ *
+ * An ACK of a settled stream takes none of them.
+ */
+#ifndef _CIRCUIT_CIRCUIT_H
+#define _CIRCUIT_CIRCUIT_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/spinlock.h>
+#include <linux/sysctl.h>
+#include <linux/uidgid.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+
+#include "compat/compat.h"
+#include "uapi/linux/tcp_circuit.h"
+#include "judge.h"
+#include "match.h"
+#include "split.h"
+
+#define STREAM_MARK	0x63697263U	/* "circ": the private area is ours */
+#define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
+#define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
+
+#define CIRCUIT_TICK	(HZ / 10)	/* jiffies between looks at a circuit */
+#define CIRCUIT_PREFIXES_NET	(4 * 65536)	/* prefixes of a namespace */
+#define CIRCUIT_AUTOS_NET	(16 * 65536)	/* circuits without an object */
+#define CIRCUIT_KEPT_NET	256	/* users without a socket */
+
+struct circuit;
+
+/* A window, and who draws on it */
+struct pool {
+	spinlock_t		lock;	/* of all below */
+	struct list_head	active;	/* streams that are not idle */
+	u32	cwnd_total;	/* sum of shares, segments */
+	u32	modest;		/* of these, held by the modest */
+	u32	hungry;		/* streams that are */
+	u32	busy;		/* streams that are modest or hungry */
+	u32	sockets;	/* all that belong to it, the idle, too */
+	u32	version;	/* one more when any of what shares are made from changes */
+};
+
+/* What streams have seen since the last tick; added to without a lock. */
+struct tally {
+	atomic_t	lost;		/* segments */
+	atomic_t	delivered;	/* segments */
+	atomic_t	ce;		/* segments */
+	atomic64_t	bytes;		/* delivered, on the wire */
+	atomic64_t	share_ms;	/* segments of window held x ms */
+	atomic64_t	full_ms;	/* of these, in use */
+	atomic64_t	local_ms;	/* of these, much of it in this host */
+	atomic64_t	late_ms;	/* of these, the round trip too long */
+	u32		rtt_us;		/* smallest smoothed round trip, 0 = none */
+};
+
+/* What a breaker saw when it tripped, for those who ask */
+struct evidence {
+	struct judge_sample	seen;
+	u32	reason;		/* enum tcp_circuit_reason, 0 = it never tripped */
+	u32	uid;		/* in the namespace's user namespace */
+	u32	rtt_expected;	/* us, 0 = unknown */
+	u32	threshold;	/* thousandths */
+	u32	window;		/* segments, before */
+	u64	rate;		/* bytes/s delivered */
+};
+
+struct user_key {
+	unsigned long	circuit;	/* its address */
+	unsigned long	uid;		/* kuid */
+};
+
+/* The sockets of one uid in a circuit; freed with the last, unless it is kept */
+struct circuit_user {
+	struct user_key		key;
+	struct rhash_head	node;	/* in circuit_net.users */
+	struct hlist_node	list;	/* in circuit.users, under circuit_net.lock */
+	struct list_head	kept;	/* in circuit_net.kept while without a socket */
+	struct list_head	ticking; /* in circuit_net.ticking while there is what to judge */
+	struct circuit		*circuit; /* referenced */
+	u32	sockets;	/* under circuit_net.lock */
+	u32	tripped;	/* enum tcp_circuit_breaker; under circuit_net.lock */
+	u32	trips;		/* times */
+	u64	quiet_until;	/* jiffies64: closes then; or is forgotten then, unless tripped */
+	u32	rtt_us;		/* smallest round trip ever seen, 0 = none */
+	u32	wire;		/* bytes of a full segment, last seen */
+	struct tally	tally;
+	struct judge	judge;	/* the tick's own */
+	struct evidence	evidence;
+	u32	judged;		/* jiffies: last look */
+};
+
+/* Where no object matches: who shares */
+struct auto_key {
+	u8	addr[16];	/* as struct match_key */
+	u32	family;		/* 4 or 6 */
+	u32	ifindex;	/* outgoing device: tells VRFs and links apart */
+	u32	route;		/* initcwnd of the route, segments, 0 = none */
+	u32	uid;		/* whose net.ipv4.tcp_circuit_fcwnd_max it is, or NO_UID */
+};
+
+#define NO_UID	(~0U)
+
+struct circuit_prefix {
+	struct rhash_head	node;	/* in circuit_net.prefixes */
+	struct match_key	key;
+	struct circuit		*circuit;
+	struct list_head	list;	/* in circuit.prefixes */
+	struct list_head	added;	/* while a change is made */
+	bool			stays;	/* likewise */
+	struct rcu_head		rcu;
+};
+
+/* References: the table, each user. */
+struct circuit {
+	struct circuit_net	*cn;
+	refcount_t	refs;
+	u32		id;
+
+	/* An object's; under circuit_net.mutex, read under RCU */
+	char		name[TCP_CIRCUIT_NAME_LEN];	/* "" = auto */
+	u32		window;		/* segments, 0 = auto */
+	u32		ifindex;	/* 0 = any */
+	u32		mark;		/* 0 = any */
+	u32		flags;		/* enum tcp_circuit_flags */
+	u64		rate;		/* bytes/s, 0 = none */
+	struct list_head	prefixes;
+	u32		n_prefixes;
+	bool		gone;		/* no longer in the table */
+
+	/* An auto's */
+	struct auto_key	key;
+
+	struct rhash_head	node;	/* in circuit_net.names or .autos */
+	struct rcu_head		rcu;
+
+	/* Read on each ACK of each stream, written when a share changes */
+	struct pool	pool ____cacheline_aligned_in_smp;
+
+	struct pool	cut;	/* of what breakers leave, for all users that they cut */
+
+	struct hlist_head	users;	/* under circuit_net.lock */
+	u32		reclaimed;	/* jiffies: last pool_reclaim() */
+	u32		seen_window;	/* last held by a stream, for those who look */
+	u32		sockets;	/* of all users; under circuit_net.lock */
+	u32		tripped_users;	/* under circuit_net.lock */
+	u32		trips;		/* times, of all users */
+	struct evidence	evidence;	/* of the last trip, under circuit_net.lock */
+	atomic64_t	lost;		/* segments, ever */
+	atomic64_t	delivered;
+	atomic64_t	ce;
+	atomic64_t	room;		/* bytes of receive window granted, buffers.c */
+};
+
+struct circuit_net {
+	struct net	*net;
+	struct list_head	list;	/* of all namespaces */
+
+	/* Sysctls */
+	u32	fcwnd;		/* segments, 0 = the module's */
+	u32	fcwnd_max;	/* segments */
+	u32	breaker;	/* thousandths */
+	u32	breaker_ms;
+	u32	breaker_quiet;	/* s */
+	struct ctl_table_header	*header;
+	struct ctl_table	*sysctls;
+
+	/* The table */
+	u32			generation;	/* one more with each change */
+	struct mutex		mutex;	/* of objects */
+	spinlock_t		lock;	/* of membership: autos, users */
+	struct rhashtable	names;		/* objects */
+	struct rhashtable	prefixes;	/* of objects */
+	struct rhashtable	autos;
+	struct rhashtable	users;
+	struct xarray		circuits;	/* all, by id */
+	struct match_shapes	*shapes;	/* [0] IPv4, [1] IPv6 */
+	u32			next_id;
+	u32			n_objects;
+	u32			n_prefixes;
+	u32			n_early;	/* objects with an early window */
+	u32			n_autos;	/* under lock */
+	u32			n_users;	/* under lock */
+	u32			n_kept;		/* under lock */
+	atomic64_t		room;		/* bytes of receive window granted */
+	struct list_head	kept;		/* users, the oldest first */
+	struct list_head	ticking;	/* users to judge; the tick turns it round */
+	u32			n_ticking;	/* under lock */
+	struct delayed_work	tick;
+
+	atomic_long_t	opened;		/* connections that began with a window */
+	atomic_long_t	reno;		/* connections that had none */
+	atomic_long_t	restored;	/* windows of the core overruled */
+	atomic_long_t	timeouts;
+	atomic_long_t	recoveries;
+	atomic_long_t	trips;
+	atomic_long_t	resets;
+	atomic_long_t	no_memory;	/* streams left without a circuit */
+};
+
+/* The private area of a socket: 104 bytes at most, and not one to spare */
+struct stream {
+	struct list_head	active;	/* in its pool's list */
+	u64	depart;		/* ns: when the next of the first ten may go */
+	struct circuit_user	*user;	/* NULL: Reno, or before init() */
+	unsigned long	pace;	/* payload bytes/s, ~0 = unpaced */
+	u32	mark;		/* STREAM_MARK, or the area is not filled yet */
+	u32	asked:21,	/* TCP_CIRCUIT_FCWND, segments, 0 = none */
+		gain:8,		/* of its pool's window, 1/256, for ss */
+		young:2;	/* round trips before its use of its share tells */
+	u32	route;		/* its route's initcwnd, segments, 0 = none */
+	u32	ifindex;	/* outgoing device, last seen */
+	u32	generation;	/* of the table when it looked itself up */
+	u32	cwnd;		/* last set by us, segments */
+	u32	share;		/* of its pool's window, segments; under pool.lock */
+	u32	round_start;	/* tp->delivered when this round trip began */
+	u32	round_end;	/* that, and all that was outstanding then */
+	u32	lost;		/* reported so far, of stream_lost() */
+	u32	delivered;	/* reported so far */
+	u32	ce;		/* reported so far */
+	u16	version;	/* of its pool when its share was made */
+	u16	room;		/* receive window granted, 32 KiB each */
+	u16	reported;	/* jiffies */
+	u16	mss;		/* that pace was made from, bytes */
+	u16	burst;		/* segments, when paced */
+	u8	restored;	/* times the core's window was overruled */
+	u8	losses;		/* times TCP_CA_Loss was entered */
+	u8	recoveries;	/* times TCP_CA_Recovery was entered */
+	u8	let_go;		/* of the first ten, when last one might go, + 1 */
+	u8	state;		/* enum tcp_circuit_state; under pool.lock */
+	u8	live:1,		/* between init() and release() */
+		own:1,		/* asked for with CAP_NET_ADMIN */
+		cut:1,		/* by its user's breaker: draws on circuit.cut */
+		proved:1,	/* modest by what it did, not by what it asks */
+		repace:1,	/* its share has changed */
+		paced:1,	/* sk_pacing_status is our doing */
+		settled:1;	/* its share stays until generation or version move */
+};
+
+/* A window and what gives it */
+struct window {
+	u32	segments;	/* 0 = none */
+	u32	source;		/* enum tcp_circuit_source */
+};
+
+extern unsigned int circuit_net_id;
+extern u32 circuit_fcwnd;		/* the module's parameter */
+extern struct workqueue_struct *circuit_wq;
+
+static inline struct circuit_net *circuit_net_of(const struct net *net)
+{
+	return net_generic(net, circuit_net_id);
+}
+
+static inline struct circuit_net *circuit_pernet(const struct sock *sk)
+{
+	return circuit_net_of(sock_net(sk));
+}
+
+/* The pool that a stream with a user draws on */
+static inline struct pool *stream_pool(const struct stream *s)
+{
+	return s->cut ? &s->user->circuit->cut : &s->user->circuit->pool;
+}
+
+/* tcp_circuit.c */
+bool circuit_is_ours(const struct sock *sk);
+bool circuit_will_run(const struct sock *listener, const struct dst_entry *dst);
+void circuit_adopt(struct sock *sk);
+struct window circuit_window_shared(const struct sock *sk);
+struct window circuit_window(const struct sock *sk);
+void circuit_look_again(struct sock *sk);
+void circuit_all_changed(void);
+
+/* table.c */
+int circuit_table_init(struct circuit_net *cn);
+void circuit_table_exit(struct circuit_net *cn);
+void circuit_net_changed(struct circuit_net *cn);
+struct circuit *circuit_alloc(struct circuit_net *cn, gfp_t gfp);
+int circuit_enlist(struct circuit *c, gfp_t gfp);
+bool circuit_get(struct circuit *c);
+void circuit_put(struct circuit *c);
+struct circuit *circuit_find_name(struct circuit_net *cn, const char *name);
+struct circuit *circuit_match(struct circuit_net *cn, const struct match_key *peer);
+struct circuit *circuit_find_auto(struct circuit_net *cn,
+				  const struct match_key *peer);
+struct circuit_prefix *circuit_find_prefix(struct circuit_net *cn,
+					   const struct match_key *key);
+int circuit_add_prefix(struct circuit *c, struct circuit_prefix *p);
+void circuit_del_prefix(struct circuit_prefix *p);
+int circuit_add_name(struct circuit *c);
+void circuit_del_name(struct circuit *c);
+u64 circuit_table_memory(const struct circuit_net *cn);
+void circuit_peer_name(const struct circuit *c, char *text, size_t size);
+void user_free(struct circuit_user *u);
+bool stream_join(struct sock *sk);
+void stream_leave(struct sock *sk);
+bool stream_belongs(struct sock *sk);
+bool stream_route_changed(struct sock *sk);
+void stream_inherit(struct sock *sk, u64 until);
+
+/* object.c */
+struct circuit_config {
+	char			name[TCP_CIRCUIT_NAME_LEN];
+	u32			window, ifindex, mark, flags;
+	u64			rate;
+	struct list_head	prefixes;	/* of struct circuit_prefix */
+	u32			n_prefixes;
+};
+
+bool circuit_config_has(const struct circuit_config *config,
+			const struct match_key *key);
+void circuit_config_free(struct circuit_config *config);
+int circuit_set(struct circuit_net *cn, struct circuit_config *config,
+		u16 flags, struct netlink_ext_ack *extack);
+int circuit_del(struct circuit_net *cn, const char *name, bool tripped_too,
+		struct netlink_ext_ack *extack);
+void circuit_del_all(struct circuit_net *cn);
+
+/* share.c */
+void pool_init(struct pool *p);
+void pool_reclaim(struct pool *p);
+void pool_changed(struct pool *p);
+void stream_enter_pool(struct sock *sk, bool cut);
+void stream_leave_pool(struct sock *sk);
+void stream_rest(struct sock *sk);
+u32 stream_share(struct sock *sk, u32 window);
+bool stream_needs_more(const struct sock *sk);
+bool stream_uses_share(const struct sock *sk);
+void stream_begin_round(struct sock *sk);
+bool stream_round_ended(const struct sock *sk);
+
+/* breaker.c */
+void user_tick_start(struct circuit_user *u);
+void user_tick_stop(struct circuit_user *u);
+void stream_wake_tick(struct stream *s);
+void circuit_tick_work(struct work_struct *work);
+u32 stream_lost(const struct tcp_sock *tp);
+void stream_report(struct sock *sk);
+void circuit_reset(struct circuit *c);
+bool circuit_breaker_is_machines(const struct circuit_net *cn);
+void circuit_reset_all(struct circuit_net *cn);
+bool user_worth_keeping(struct circuit_user *u);
+void user_inherit(struct circuit_user *u, u64 until);
+
+/* pace.c */
+u32 stream_wire(struct sock *sk);
+u64 circuit_pace_rate(const struct circuit *c);
+void stream_hold_pace(struct sock *sk, u32 window, bool shares);
+void stream_unpace(struct sock *sk);
+bool stream_pace_undisturbed(const struct sock *sk);
+u32 circuit_first_ten(struct sock *sk, u32 window);
+bool stream_in_first_ten(const struct sock *sk);
+
+/* buffers.c */
+void circuit_open_buffers(struct sock *sk);
+void circuit_close_receiver(struct sock *sk);
+u32 circuit_sndbuf_expand(struct sock *sk);
+
+u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window);
+
+/* early.c */
+int circuit_early_get(struct circuit_net *cn);
+void circuit_early_put(struct circuit_net *cn);
+
+/* sockopt.c */
+int circuit_register_sockopts(void);
+void circuit_unregister_sockopts(void);
+
+/* sysctl.c */
+int circuit_sysctl_init(struct circuit_net *cn);
+void circuit_sysctl_exit(struct circuit_net *cn);
+u32 circuit_ceiling(const struct circuit_net *cn, u32 window);
+u32 circuit_objects_most(const struct circuit_net *cn);
+struct breaker_limits {
+	u32	threshold;	/* thousandths, 0 = off */
+	u32	ms;
+	u32	quiet;		/* s, 0 = never closes */
+};
+
+struct breaker_limits circuit_breaker_limits(const struct circuit_net *cn);
+
+/* netlink.c */
+int circuit_netlink_register(void);
+void circuit_netlink_unregister(void);
+void circuit_notify(struct circuit *c, u8 cmd, u32 cause, gfp_t gfp);
+
+#endif /* _CIRCUIT_CIRCUIT_H */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Early window: open a client's window right behind the SYN-ACK
+ *
+ * The window field of a SYN-ACK is never scaled (RFC 7323, 2.2), so a client sends
+ * 64 KB in its first round trip however much room the server has, and a circuit
+ * stands idle for one round trip more.  A server in SYN-RECEIVED may send an ACK
+ * (RFC 9293, 3.10.7.4), and a client takes a window update as soon as it is
+ * established.  So for circuits with TCP_CIRCUIT_F_EARLY_WINDOW a copy of the
+ * SYN-ACK follows it, as an ACK with the scaled window.
+ *
+ *	lost		the client begins with 64 KB, as without it
+ *	reordered	a client in SYN-SENT ignores a segment without SYN
+ *	duplicated	an old window update is none (RFC 9293, SND.WL1)
+ *
+ * Left alone are SYN cookies and Fast Open, whose SYN-ACK has no request of its
+ * own; options that an ACK may not carry or has to sign (MPTCP, MD5, AO);
+ * SYN-ACKs sent again; listeners where more than EARLY_QUEUE requests wait, lest a
+ * flood of SYNs be answered twice; and listeners whose child would not open its
+ * window: another algorithm, SO_RCVBUF, a window clamp.
+ *
+ * The hook stands only in namespaces that have such a circuit.
+ */
+
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ipv6.h>
+
+#include "circuit.h"
+
+#if IS_ENABLED(CONFIG_NETFILTER)
+
+#define EARLY_QUEUE	16	/* requests of a listener that wait for their ACK */
+
+/* The request that @skb, at the TCP header @th, is the first SYN-ACK of; or NULL */
+static struct request_sock *early_request(const struct sk_buff *skb,
+					  const struct tcphdr *th)
+{
+	struct request_sock *req;
+
+	if (!th->syn || !th->ack || !skb->sk ||
+	    skb->sk->sk_state != TCP_NEW_SYN_RECV)
+		return NULL;
+	req = inet_reqsk(skb->sk);
+	if (req->num_retrans || req->num_timeout || !inet_rsk(req)->wscale_ok ||
+	    tcp_rsk(req)->tfo_listener)
+		return NULL;
+	return req;
+}
+
+/* Will the listener's child open its window by itself? */
+static bool early_child_opens(const struct sock *listener,
+			      const struct dst_entry *dst)
+{
+	return !(listener->sk_userlocks & SOCK_RCVBUF_LOCK) &&
+	       !READ_ONCE(tcp_sk(listener)->window_clamp) &&
+	       !dst_metric(dst, RTAX_WINDOW) &&
+	       READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_moderate_rcvbuf) &&
+	       inet_csk_reqsk_queue_len(listener) <= EARLY_QUEUE &&
+	       circuit_will_run(listener, dst);
+}
+
+/* By the packet's family: a request to a dual-stack listener says IPv6 always. */
+static struct circuit *early_circuit(const struct sk_buff *skb,
+				     const struct request_sock *req)
+{
+	const struct inet_request_sock *ireq = inet_rsk(req);
+	struct match_key peer = { .family = 4, .len = 32 };
+	struct circuit *c;
+
+	peer.ifindex = skb_dst(skb)->dev->ifindex;
+	peer.mark = ireq->ir_mark;
+	memcpy(peer.addr, &ireq->ir_rmt_addr, 4);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (skb->protocol == htons(ETH_P_IPV6)) {
+		peer.family = 6;
+		peer.len = 128;
+		memcpy(peer.addr, &ireq->ir_v6_rmt_addr, 16);
+	}
+#endif
+	c = circuit_match(circuit_net_of(read_pnet(&ireq->ireq_net)), &peer);
+	if (c && !(READ_ONCE(c->flags) & TCP_CIRCUIT_F_EARLY_WINDOW)) {
+		circuit_put(c);
+		c = NULL;
+	}
+	return c;
+}
+
+/* The window field, of what the child will open at once; 0: no more than 64 KB */
+static u16 early_window(const struct sk_buff *skb,
+			const struct request_sock *req)
+{
+	const struct sock *listener = req->rsk_listener;
+	struct circuit *c = early_circuit(skb, req);
+	u64 window, room;
+
+	if (!c)
+		return 0;
+	window = (u64)READ_ONCE(c->window) * dst_metric_advmss(skb_dst(skb));
+	room = min_t(u64, circuit_grant(listener, c, window),
+		     READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_rmem[2]));
+	circuit_put(c);
+	window = tcp_win_from_space(listener, room);
+	if (window <= U16_MAX)
+		return 0;
+	return min_t(u64, window >> inet_rsk(req)->rcv_wscale, U16_MAX);
+}
+
+/*
+ * Leave the timestamps and blank what only a SYN may carry; false: there is
+ * something else.
+ */
+static bool early_options(struct tcphdr *th)
+{
+	u8 *opt = (u8 *)(th + 1), *end = (u8 *)th + th->doff * 4;
+
+	while (opt < end && *opt != TCPOPT_EOL) {
+		u8 kind = *opt, len = 1;
+
+		if (kind != TCPOPT_NOP) {
+			if (end - opt < 2 || opt[1] < 2 || opt[1] > end - opt)
+				return false;
+			len = opt[1];
+		}
+		switch (kind) {
+		case TCPOPT_NOP:
+		case TCPOPT_TIMESTAMP:
+			break;
+		case TCPOPT_MSS:
+		case TCPOPT_WINDOW:
+		case TCPOPT_SACK_PERM:
+			memset(opt, TCPOPT_NOP, len);
+			break;
+		default:
+			return false;
+		}
+		opt += len;
+	}
+	return true;
+}
+
+/* Turn a copy of the SYN-ACK into the ACK. */
+static bool early_rewrite(struct sk_buff *skb, u16 window)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+
+	if (!early_options(th))
+		return false;
+	th->syn = 0;
+	th->ece = 0;
+	th->seq = htonl(ntohl(th->seq) + 1);
+	th->window = htons(window);
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		return true;
+	th->check = 0;
+	skb->csum = csum_partial(th, th->doff * 4, 0);
+	if (skb->protocol == htons(ETH_P_IP))
+		th->check = tcp_v4_check(th->doff * 4, ip_hdr(skb)->saddr,
+					 ip_hdr(skb)->daddr, skb->csum);
+	else
+		th->check = csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
+					    &ipv6_hdr(skb)->daddr,
+					    th->doff * 4, IPPROTO_TCP,
+					    skb->csum);
+	return true;
+}
+
+/* The ACK that is to follow @skb, NULL: none */
+static struct sk_buff *early_ack(struct sk_buff *skb, unsigned int offset)
+{
+	struct tcphdr *th, space;
+	struct request_sock *req;
+	struct sk_buff *ack;
+	u16 window;
+
+	th = skb_header_pointer(skb, offset, sizeof(space), &space);
+	req = th ? early_request(skb, th) : NULL;
+	if (!req || !skb_dst(skb) ||
+	    !early_child_opens(req->rsk_listener, skb_dst(skb)))
+		return NULL;
+	window = early_window(skb, req);
+	if (!window)
+		return NULL;
+	ack = skb_copy(skb, GFP_ATOMIC);
+	if (!ack)
+		return NULL;
+	skb_set_transport_header(ack, offset);
+	if (!early_rewrite(ack, window)) {
+		kfree_skb(ack);
+		return NULL;
+	}
+	nf_reset_ct(ack);	/* conntrack sees a packet of its own */
+	skb_set_owner_w(ack, skb->sk);
+	return ack;
+}
+
+static unsigned int early_out4(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	struct sk_buff *ack;
+
+	if (ip_hdr(skb)->protocol != IPPROTO_TCP)
+		return NF_ACCEPT;
+	ack = early_ack(skb, ip_hdrlen(skb));
+	if (!ack)
+		return NF_ACCEPT;
+	state->okfn(state->net, state->sk, skb);
+	ip_local_out(state->net, ack->sk, ack);
+	return NF_STOLEN;
+}
+
+#if IS_REACHABLE(CONFIG_IPV6)
+static unsigned int early_out6(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	struct sk_buff *ack;
+
+	if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
+		return NF_ACCEPT;
+	ack = early_ack(skb, sizeof(struct ipv6hdr));
+	if (!ack)
+		return NF_ACCEPT;
+	state->okfn(state->net, state->sk, skb);
+	ip6_local_out(state->net, ack->sk, ack);
+	return NF_STOLEN;
+}
+#endif
+
+/* Last, so that whatever else looks at the SYN-ACK has seen it. */
+static const struct nf_hook_ops early_hooks[] = {
+	{
+		.hook		= early_out4,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP_PRI_LAST,
+	},
+#if IS_REACHABLE(CONFIG_IPV6)
+	{
+		.hook		= early_out6,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP6_PRI_LAST,
+	},
+#endif
+};
+
+/* One more circuit of the namespace wants it; under circuit_net.mutex. */
+int circuit_early_get(struct circuit_net *cn)
+{
+	int err = 0;
+
+	if (!cn->n_early)
+		err = nf_register_net_hooks(cn->net, early_hooks,
+					    ARRAY_SIZE(early_hooks));
+	if (!err)
+		cn->n_early++;
+	return err;
+}
+
+void circuit_early_put(struct circuit_net *cn)
+{
+	if (!--cn->n_early)
+		nf_unregister_net_hooks(cn->net, early_hooks,
+					ARRAY_SIZE(early_hooks));
+}
+
+#else /* !CONFIG_NETFILTER */
+
+int circuit_early_get(struct circuit_net *cn)
+{
+	return -EOPNOTSUPP;
+}
+
+void circuit_early_put(struct circuit_net *cn)
+{
+}
+
+#endif

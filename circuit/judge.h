@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The breaker's judgement: what was seen, and whether it trips
+ *
+ * A fixed window on a path that is shared after all (a reroute, a wrong number)
+ * would starve everybody else for good.  RFC 8084 asks for a breaker that stops
+ * this, and RFC 9743 5.1.1 for one in an algorithm as this one.  It judges what
+ * the streams of one user of a circuit saw together, slot by slot:
+ *
+ *	slot	a fourth of net.ipv4.tcp_circuit_breaker_ms; for loss also at
+ *		least 5 round trips and 256 segments, so that neither chance nor
+ *		one repair is taken for persistent loss
+ *	loss	lost / (lost + delivered) above net.ipv4.tcp_circuit_breaker
+ *		thousandths.  A slot that lost more than half counts twice; one that
+ *		delivered nothing, an outage, does not count.
+ *	CE	marked / delivered above the same threshold.  Nobody marks on a
+ *		circuit of one's own.
+ *	delay	the smoothed round trip above twice what the circuit explains: its
+ *		own round trip, or the time that its window takes at its rate
+ *		where that is more; and 5 ms
+ *	short	less than half delivered of what the user's part of the window
+ *		carries: of the rate, or of a window each round trip where that
+ *		is less
+ *
+ * Delay and shortfall need a rate, a window in use throughout, and no backlog in
+ * this host's own queues, which hold what a local shaper does not let pass: of
+ * the window that the user's streams held, by segments and time, three quarters in
+ * use, and less than one quarter by streams with such a backlog.
+ * Four slots in a row that speak of one reason trip.
+ *
+ * Arithmetic alone: also compiled in user space, by its unit test.
+ */
+#ifndef _CIRCUIT_JUDGE_H
+#define _CIRCUIT_JUDGE_H
+
+#include <linux/types.h>
+
+#define JUDGE_SLOTS		4	/* in a row that trip */
+#define JUDGE_LOSS_SEGMENTS	256	/* that a slot of loss has at least */
+#define JUDGE_LOSS_RTTS		5	/* round trips that it lasts at least */
+#define JUDGE_SEGMENTS		32	/* delivered, of any other slot */
+#define JUDGE_DELAY_US		5000	/* beyond twice what is explained */
+
+enum judge_reason {	/* as enum tcp_circuit_reason */
+	JUDGE_NONE,
+	JUDGE_LOSS,
+	JUDGE_CE,
+	JUDGE_DELAY,
+	JUDGE_SHORTFALL,
+	JUDGE_REASONS,
+};
+
+/* What was seen since the last look */
+struct judge_sample {
+	u32	ms;
+	u32	lost;		/* segments */
+	u32	delivered;	/* segments */
+	u32	ce;		/* of these, marked */
+	u32	rtt_us;		/* smallest smoothed round trip, 0 = none seen */
+	u64	bytes;		/* delivered, on the wire */
+	u64	share_ms;	/* segments of window held x ms */
+	u64	full_ms;	/* of these, the window was in use */
+	u64	local_ms;	/* of these, much of it stood in this host */
+	u64	late_ms;	/* of these, the round trip was too long: judge_late() */
+};
+
+/* What is known of the circuit */
+struct judge_circuit {
+	u32	threshold;	/* thousandths, 0 = never trips */
+	u32	slot_ms;
+	u32	window;		/* segments */
+	u32	wire;		/* bytes of the user's full segment */
+	u64	rate;		/* bytes/s, 0 = unknown */
+	u32	rtt_us;		/* smallest round trip that the user saw, 0 = none */
+};
+
+struct judge {
+	struct judge_sample	slot;	/* so far */
+	struct judge_sample	loss;	/* of the slot of loss so far */
+	u32	bad[JUDGE_REASONS];	/* slots in a row */
+	bool	spoke;		/* a slot that ended with the last look was bad */
+};
+
+u32 judge_loss(u32 lost, u32 delivered);
+bool judge_suspects(const struct judge *j);
+bool judge_late(const struct judge_circuit *c, u32 rtt_us);
+u32 judge_expected_rtt(const struct judge_circuit *c);
+enum judge_reason judge(struct judge *j, const struct judge_sample *seen,
+			const struct judge_circuit *c,
+			struct judge_sample *evidence);
+
+#endif /* _CIRCUIT_JUDGE_H */

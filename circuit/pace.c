@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pace: the rate of a circuit, and SO_MAX_PACING_RATE
+ *
+ * With a rate, in bytes/s as a qdisc counts them, each segment has its time from
+ * the first one on, so that a switch with room for ten frames loses nothing.
+ * Streams split the rate as they split the window.  The core's own pacing does
+ * the work, in fq or in its internal timer; what it leaves unpaced, the first ten
+ * segments of a connection, is paced here.
+ */
+
+#include "circuit.h"
+
+#define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
+#define STREAM_GSO_PARTS	16	/* unpaced: GSO packets are a 16th of the window at most */
+#define STREAM_UNPACED		10	/* segments that the core never paces */
+
+/* Under RCU: a device that goes is taken from dst at any time, and then freed. */
+static const struct net_device *stream_device(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+
+	return dst ? READ_ONCE(dst->dev) : NULL;
+}
+
+/* Bytes of a full segment as a qdisc counts them. */
+u32 stream_wire(struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct net_device *dev;
+	u32 link = ETH_HLEN;
+
+	rcu_read_lock();
+	dev = stream_device(sk);
+	if (dev)
+		link = dev->hard_header_len;
+	rcu_read_unlock();
+	return tp->mss_cache + tp->tcp_header_len + link +
+	       icsk->icsk_af_ops->net_header_len + icsk->icsk_ext_hdr_len;
+}
+
+/* The rate that its circuit paces at, bytes/s, 0 = unpaced. */
+u64 circuit_pace_rate(const struct circuit *c)
+{
+	return READ_ONCE(c->flags) & TCP_CIRCUIT_F_UNPACED ?
+	       0 : READ_ONCE(c->rate);
+}
+
+static u64 stream_rate(const struct sock *sk, u32 window, bool shares)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u64 rate = circuit_pace_rate(s->user->circuit);
+	const struct pool *p;
+	struct split split;
+
+	if (!rate || !shares)
+		return rate;
+	p = stream_pool(s);
+	split.window = window;
+	split.held = READ_ONCE(p->modest);
+	split.hungry = READ_ONCE(p->hungry);
+	split.modest = max(READ_ONCE(p->busy), split.hungry) - split.hungry;
+	if (s->state == TCP_CIRCUIT_STREAM_HUNGRY)
+		return split_rate_hungry(rate, &split, s->share);
+	return split_rate_modest(rate, &split, s->share);
+}
+
+/*
+ * A burst lasts 15 us: one frame at 1 Gbit/s, 13 (19 KB) at 10, 64 KB from 34
+ * on.  Set by the number of segments in a GSO packet, and not by
+ * sk_pacing_shift, which would also take from the device's queue what TSQ
+ * lets stand there, and starve NICs that report completions by the hundred us;
+ * and which short round trips overrule (tcp_tso_rtt_log).
+ */
+static void stream_set_pace(struct sock *sk, u64 rate)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 mss = tcp_sk(sk)->mss_cache, wire = stream_wire(sk);
+	u64 burst = div_u64(rate >> STREAM_BURST_SHIFT, wire);
+
+	s->mss = mss;
+	s->burst = clamp_t(u64, burst, 1, GSO_MAX_SEGS);
+	s->pace = clamp_t(u64, div_u64(rate * mss, wire), 1, ~0UL - 1);
+	if (cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
+		    SK_PACING_NEEDED) == SK_PACING_NONE)
+		s->paced = 1;
+}
+
+/* GSO packets of @most segments, or of what the device takes where that is less. */
+static void stream_bound_gso(struct sock *sk, u32 most)
+{
+	const struct net_device *dev;
+	u32 segments = sk->sk_gso_max_segs;
+
+	if (segments == most)
+		return;
+	rcu_read_lock();
+	dev = stream_device(sk);
+	if (dev && sk_can_gso(sk))
+		segments = max_t(u32, 1, READ_ONCE(dev->gso_max_segs));
+	rcu_read_unlock();
+	segments = min(segments, most);
+	if (sk->sk_gso_max_segs != segments)
+		sk->sk_gso_max_segs = segments;
+}
+
+static void stream_lift_pace(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->paced && sk->sk_max_pacing_rate == ~0UL)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
+			SK_PACING_NONE);
+	s->paced = 0;
+	s->burst = 0;
+	s->pace = ~0UL;
+}
+
+/* As the core would have the socket, for the algorithm that follows. */
+void stream_unpace(struct sock *sk)
+{
+	stream_lift_pace(sk);
+	stream_bound_gso(sk, GSO_MAX_SEGS);
+}
+
+static unsigned long stream_pace_now(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return min(s->pace, READ_ONCE(sk->sk_max_pacing_rate));
+}
+
+/* False: the core, or SO_MAX_PACING_RATE, has changed what a pace is made of. */
+bool stream_pace_undisturbed(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->mss == (u16)tcp_sk(sk)->mss_cache &&
+	       sk->sk_gso_max_segs <= s->burst &&
+	       READ_ONCE(sk->sk_pacing_rate) == stream_pace_now(sk);
+}
+
+static void stream_repace(struct sock *sk, u32 window, bool shares)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	s->repace = 0;
+	if (circuit_pace_rate(s->user->circuit))
+		stream_set_pace(sk, stream_rate(sk, window, shares));
+	else if (s->burst)
+		stream_lift_pace(sk);
+}
+
+/*
+ * SO_MAX_PACING_RATE lowers sk_pacing_rate at once, but only the algorithm
+ * raises it again; a new route gives the GSO packet its full size back.
+ *
+ * Unpaced, the core keeps segments back until they fill a GSO packet or a third
+ * of the window (tcp_tso_should_defer()).  Under a window that grows that costs
+ * nothing; out of one that is fixed at rate x RTT, what is kept back is missing.
+ */
+void stream_hold_pace(struct sock *sk, u32 window, bool shares)
+{
+	struct stream *s = inet_csk_ca(sk);
+	unsigned long pace;
+
+	if (s->repace || (s->burst && s->mss != (u16)tcp_sk(sk)->mss_cache))
+		stream_repace(sk, window, shares);
+
+	pace = stream_pace_now(sk);
+	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != pace))
+		WRITE_ONCE(sk->sk_pacing_rate, pace);
+	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
+}
+
+/* The core's own timer, for when the next of the first ten may go */
+static void stream_set_timer(struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	struct hrtimer *timer = &tcp_sk(sk)->pacing_timer;
+
+	if (hrtimer_is_queued(timer))
+		return;
+	hrtimer_start(timer, ns_to_ktime(s->depart),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+	sock_hold(sk);
+}
+
+/* Paced, by the circuit or by SO_MAX_PACING_RATE, and the core does not see to it. */
+bool stream_in_first_ten(const struct sock *sk)
+{
+	return tcp_sk(sk)->data_segs_out < STREAM_UNPACED &&
+	       tcp_send_head(sk) && stream_pace_now(sk) != ~0UL;
+}
+
+/*
+ * The core gives a connection's first ten segments no pace
+ * (tcp_update_skb_after_send()): a burst that a small buffer loses, or that
+ * stands in it ever after, since the rate leaves no room to drain it.  So they are
+ * given their times here: one segment of window at a time, and the core's own
+ * pacing timer for the next.  Asked before each transmission.
+ *
+ * The timer is not set again by a look of its own after which nothing went, or it
+ * would go off every few us for as long as a window is full.  The core asks again
+ * when what holds the segment has gone.
+ */
+u32 circuit_first_ten(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 in_flight = tcp_packets_in_flight(tp);
+	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
+
+	/* SO_MAX_PACING_RATE 0: no pace, for the core, too */
+	if (!pace)
+		return window;
+	if (tp->tcp_clock_cache >= s->depart) {
+		window = min(window, in_flight + 1);
+		if (s->let_go == tp->data_segs_out + 1 &&
+		    hrtimer_callback_running(&tp->pacing_timer))
+			return window;
+		s->let_go = tp->data_segs_out + 1;
+		s->depart = tp->tcp_clock_cache +
+			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
+	} else {
+		window = min(window, max(in_flight, 1U));
+		s->let_go = 0;	/* the timer has something to do */
+	}
+	stream_set_timer(sk);
+	return window;
+}

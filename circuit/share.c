@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Streams share one window
+ *
+ * What each stream holds is its share; shares add up to what the window is at
+ * most, and one segment more for a stream that found nothing left.  split.h has
+ * the arithmetic.  A share shrinks no faster than segments leave the network, and
+ * grows only by what others gave back, so the sum of what is in flight never
+ * passes the window either.  As each ACK moves it, a newcomer has its share
+ * within one round trip.
+ *
+ * The pool's lock is taken only when a stream's share or state changes.  Streams
+ * that send steadily share the cache line and do not fight for it.
+ */
+
+#include "circuit.h"
+
+#include "trace/events/tcp_circuit.h"
+
+void pool_init(struct pool *p)
+{
+	spin_lock_init(&p->lock);
+	INIT_LIST_HEAD(&p->active);
+}
+
+/* All streams look at all of theirs with the next ACK. */
+void pool_changed(struct pool *p)
+{
+	spin_lock_bh(&p->lock);
+	WRITE_ONCE(p->version, p->version + 1);
+	spin_unlock_bh(&p->lock);
+}
+
+/* Count @s with what it is and holds now, or no longer; the lock is held. */
+static void pool_count(struct pool *p, const struct stream *s, int sign)
+{
+	u32 share = sign * (int)s->share;
+
+	WRITE_ONCE(p->cwnd_total, p->cwnd_total + share);
+	if (s->state == TCP_CIRCUIT_STREAM_MODEST)
+		WRITE_ONCE(p->modest, p->modest + share);
+	else if (s->state == TCP_CIRCUIT_STREAM_HUNGRY)
+		WRITE_ONCE(p->hungry, p->hungry + sign);
+	if (s->state != TCP_CIRCUIT_STREAM_IDLE)
+		WRITE_ONCE(p->busy, p->busy + sign);
+}
+
+/* The lock is held. */
+static void pool_set(struct pool *p, struct stream *s, u8 state, u32 share)
+{
+	bool idle = state == TCP_CIRCUIT_STREAM_IDLE;
+	bool moves = state != s->state || state == TCP_CIRCUIT_STREAM_MODEST;
+
+	pool_count(p, s, -1);
+	if (idle && s->state != TCP_CIRCUIT_STREAM_IDLE)
+		list_del(&s->active);
+	else if (!idle && s->state == TCP_CIRCUIT_STREAM_IDLE)
+		list_add_tail(&s->active, &p->active);
+	s->state = state;
+	WRITE_ONCE(s->share, share);
+	pool_count(p, s, 1);
+	if (moves)
+		WRITE_ONCE(p->version, p->version + 1);
+}
+
+static void stream_set(struct sock *sk, u8 state, u32 share)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+	u8 before;
+
+	spin_lock_bh(&p->lock);
+	before = s->state;
+	pool_set(p, s, state, share);
+	spin_unlock_bh(&p->lock);
+	s->repace = 1;
+	if (state == before)
+		return;
+	trace_tcp_circuit_stream(sk, state, share);
+	if (before == TCP_CIRCUIT_STREAM_IDLE)
+		stream_wake_tick(s);
+}
+
+/* Up to @n segments more, of what @window has left. */
+static void stream_take(struct stream *s, u32 window, u32 n)
+{
+	struct pool *p = stream_pool(s);
+	u32 take;
+
+	if (READ_ONCE(p->cwnd_total) >= window)
+		return;
+	spin_lock_bh(&p->lock);
+	take = split_left(window, p->cwnd_total, n);
+	if (take)
+		pool_set(p, s, s->state, s->share + take);
+	spin_unlock_bh(&p->lock);
+	if (!take)
+		return;
+	s->young = STREAM_YOUNG;
+	s->repace = 1;
+}
+
+void stream_enter_pool(struct sock *sk, bool cut)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p;
+
+	s->cut = cut;
+	s->settled = 0;
+	s->repace = 1;
+	p = stream_pool(s);
+	spin_lock_bh(&p->lock);
+	WRITE_ONCE(p->sockets, p->sockets + 1);
+	spin_unlock_bh(&p->lock);
+}
+
+void stream_leave_pool(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+
+	stream_rest(sk);
+	spin_lock_bh(&p->lock);
+	WRITE_ONCE(p->sockets, p->sockets - 1);
+	spin_unlock_bh(&p->lock);
+}
+
+void stream_rest(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
+		return;
+	s->settled = 0;
+	s->proved = 0;
+	stream_set(sk, TCP_CIRCUIT_STREAM_IDLE, 0);
+}
+
+#define POOL_RECLAIM	1024	/* streams looked at in one go */
+
+/*
+ * Take back what closed sockets hold.  The core tells no algorithm that a
+ * connection was reset, and its socket lives until its file is closed.  Nobody
+ * else touches the share of a closed socket but release(), which takes the lock.
+ */
+void pool_reclaim(struct pool *p)
+{
+	unsigned int looks = 0;
+	struct stream *s, *next;
+	LIST_HEAD(seen);
+
+	if (list_empty(&p->active))
+		return;
+	spin_lock_bh(&p->lock);
+	list_for_each_entry_safe(s, next, &p->active, active) {
+		const struct inet_connection_sock *icsk =
+			container_of((void *)s, struct inet_connection_sock,
+				     icsk_ca_priv);
+
+		if (inet_sk_state_load((const struct sock *)icsk) == TCP_CLOSE)
+			pool_set(p, s, TCP_CIRCUIT_STREAM_IDLE, 0);
+		else
+			list_move_tail(&s->active, &seen);
+		if (++looks >= POOL_RECLAIM)
+			break;
+	}
+	list_splice_tail(&seen, &p->active);
+	spin_unlock_bh(&p->lock);
+}
+
+/* The most that its user asked for, segments */
+static u32 stream_bound(const struct stream *s)
+{
+	return s->asked && !s->own ? s->asked : U32_MAX;
+}
+
+/* What its peer and its user let it have in flight, bytes, at least 1 */
+static u32 stream_room(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 bound = (u64)stream_bound(inet_csk_ca(sk)) * tp->mss_cache;
+
+	return max_t(u32, min_t(u64, tp->snd_wnd, bound), 1U);
+}
+
+/* What it would have in flight, segments */
+static u32 stream_need(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return DIV_ROUND_UP(min(tp->write_seq - tp->snd_una, stream_room(sk)),
+			    tp->mss_cache);
+}
+
+/* More than its share; a peer's small window says no at once. */
+bool stream_needs_more(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 share = (u64)s->share * tp->mss_cache;
+
+	return tp->write_seq - tp->snd_una > share && stream_room(sk) > share;
+}
+
+/* Is it the circuit's pace that holds it below its share? */
+static bool stream_paced_below(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->burst && s->pace <= READ_ONCE(sk->sk_max_pacing_rate) &&
+	       tcp_send_head(sk);
+}
+
+/*
+ * Its share is in use, but for what the core keeps back until a packet is full or
+ * a third of the window is there (tcp_tso_should_defer()); or would be, were it
+ * not for the circuit's pace.
+ */
+bool stream_uses_share(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return tcp_packets_in_flight(tcp_sk(sk)) +
+	       min_t(u32, sk->sk_gso_max_segs, s->share / 3) >= s->share ||
+	       stream_paced_below(sk);
+}
+
+/*
+ * False: it needs more than a modest stream may hold, at most what its share would
+ * be were it hungry.  One that proved to be modest by what it had in flight has to
+ * fill its share first, however much waits behind a pace of its own or a small
+ * receive window.
+ */
+static bool stream_stays_modest(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+	u32 share = split_share(window, READ_ONCE(p->modest) - s->share,
+				READ_ONCE(p->hungry) + 1);
+	u32 need;
+
+	if (s->share > share)
+		return false;
+	if (!stream_needs_more(sk))
+		return s->share > 0;
+	if (s->proved && !stream_uses_share(sk))
+		return true;
+
+	need = stream_need(sk);
+	if (need > split_modest_most(share, s->share, s->proved))
+		return false;
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
+		stream_set(sk, TCP_CIRCUIT_STREAM_MODEST, 0);
+	stream_take(s, window, need - s->share);
+	return s->share >= need;
+}
+
+/* Under way or lost and not sent again yet, segments */
+static u32 stream_outstanding(const struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out;
+}
+
+/*
+ * A round trip lasts until as many segments are delivered as are outstanding at its
+ * begin, whatever their order: a hole does not make it longer.
+ */
+void stream_begin_round(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	s->round_start = tp->delivered;
+	s->round_end = tp->delivered + stream_outstanding(tp);
+}
+
+bool stream_round_ended(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return !before(tcp_sk(sk)->delivered, s->round_end);
+}
+
+/*
+ * A hungry stream that used less than half of its share for a round trip is not,
+ * unless it was the circuit's rate that did not let it.
+ */
+static void stream_end_round(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 used = split_used(tp->delivered - s->round_start,
+			      stream_outstanding(tp));
+
+	if (used >= s->share || stream_paced_below(sk) ||
+	    READ_ONCE(stream_pool(s)->cwnd_total) == s->share)
+		return;
+	stream_set(sk, TCP_CIRCUIT_STREAM_MODEST, used);
+	s->proved = 1;
+}
+
+static void stream_count_round(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (!stream_round_ended(sk))
+		return;
+	if (!s->young)
+		stream_end_round(sk);
+	else
+		s->young--;
+	stream_begin_round(sk);
+}
+
+static void stream_take_share(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+	u32 share = split_share(window, READ_ONCE(p->modest),
+				READ_ONCE(p->hungry));
+	u32 keep = share;
+
+	/* What is in flight stays reserved, unless the breaker cuts. */
+	if (!s->cut)
+		keep = max(share, tcp_packets_in_flight(tcp_sk(sk)));
+	if (s->share > keep)
+		stream_set(sk, s->state, keep);
+	else if (s->share < share)
+		stream_take(s, window, share - s->share);
+	s->settled = s->share == share;
+	stream_count_round(sk);
+}
+
+/* Nothing to do: no data, or none under way and no room for a segment at the peer. */
+static bool stream_idle(const struct tcp_sock *tp)
+{
+	return tp->write_seq == tp->snd_una ||
+	       (!tp->packets_out && tp->snd_wnd < tp->mss_cache);
+}
+
+/* The share of @sk in its pool's @window, segments. */
+u32 stream_share(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 sockets;
+
+	s->settled = 0;
+	if (stream_idle(tcp_sk(sk))) {
+		stream_rest(sk);
+		/* what it may look forward to */
+		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
+		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
+	}
+	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
+		if (stream_stays_modest(sk, window)) {
+			s->settled = s->proved;
+			return s->share;
+		}
+		stream_set(sk, TCP_CIRCUIT_STREAM_HUNGRY, s->share);
+		s->proved = 0;
+		s->young = STREAM_YOUNG;
+		stream_begin_round(sk);
+	}
+	stream_take_share(sk, window);
+	return clamp(s->share, 1U, stream_bound(s));
+}

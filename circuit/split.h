@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How streams split a window: max-min fairness (Bertsekas and Gallager, "Data
+ * Networks", 6.5.2)
+ *
+ *	idle	nothing to send or unacknowledged, or its peer takes nothing.
+ *		Holds nothing.
+ *	modest	needs less than its share: a control channel, a slow reader.
+ *		Holds what it uses.
+ *	hungry	would take more.  The hungry hold equal shares of the rest:
+ *
+ *			share = (window - shares of the modest) / hungry
+ *
+ * Arithmetic alone: also compiled in user space, by its unit test.  Windows are
+ * in segments, 1..2^26.
+ */
+#ifndef _CIRCUIT_SPLIT_H
+#define _CIRCUIT_SPLIT_H
+
+#include <linux/types.h>
+
+#define SPLIT_SMALL	16U	/* segments that are modest where a share is more */
+#define SPLIT_CUT	10U	/* a breaker leaves a tenth at most */
+#define SPLIT_CUT_MOST	10U	/* segments that it leaves at most: RFC 6928's ten */
+
+/* The share of each of @hungry streams, at least 1; of the window when none is. */
+static inline u32 split_share(u32 window, u32 modest, u32 hungry)
+{
+	u32 rest;
+
+	if (window <= modest)
+		return 1;
+	rest = window - modest;
+	return hungry > 1 ? rest / hungry + !!(rest % hungry) : rest;
+}
+
+/* Of @want segments, those that are left of @window when @total are held. */
+static inline u32 split_left(u32 window, u32 total, u32 want)
+{
+	u32 left = window > total ? window - total : 0;
+
+	return want < left ? want : left;
+}
+
+/*
+ * The most that a stream may need and stay modest.  One that has @proved to be so
+ * by what it had in flight may double what it holds.
+ */
+static inline u32 split_modest_most(u32 share, u32 held, bool proved)
+{
+	if (proved)
+		return 2 * held;
+	return share < SPLIT_SMALL ? share : SPLIT_SMALL;
+}
+
+/*
+ * What a hungry stream keeps that used less than half of its share for a round
+ * trip: twice what it used.  It never had more outstanding than was delivered in
+ * that time and is outstanding at its end together.
+ */
+static inline u32 split_used(u32 delivered, u32 outstanding)
+{
+	u32 used = delivered > outstanding ? delivered : outstanding;
+
+	if (used > U32_MAX / 2)
+		return U32_MAX;
+	return 2 * used > SPLIT_SMALL ? 2 * used : SPLIT_SMALL;
+}
+
+/* What a breaker leaves of a window. */
+static inline u32 split_cut(u32 window)
+{
+	u32 cut = window / SPLIT_CUT;
+
+	if (cut > SPLIT_CUT_MOST)
+		cut = SPLIT_CUT_MOST;
+	return cut ? cut : 1;
+}
+
+/*
+ * A rate is split as the window is, so that all paces together are the rate.  Each
+ * modest stream has a 64th of the rate more than its part, half of the rate for
+ * all of them at most: at a pace by its few segments the next would be held up
+ * for longer than a round trip.  The hungry share the rest equally; where there are
+ * none, the modest have all of it.
+ */
+#define SPLIT_EXTRA	64U
+
+struct split {
+	u32	window;		/* segments, at least 1 */
+	u32	held;		/* of these, by the modest */
+	u32	modest;		/* streams */
+	u32	hungry;		/* streams */
+};
+
+/* Segments that each modest stream is paced for beyond those it holds */
+static inline u32 split_extra(const struct split *p)
+{
+	u32 extra = p->window / SPLIT_EXTRA;
+
+	if (p->modest && extra > p->window / 2 / p->modest)
+		extra = p->window / 2 / p->modest;
+	return extra;
+}
+
+/* rate <= 2^37, share <= window <= 2^26: the product fits. */
+static inline u64 split_rate_modest(u64 rate, const struct split *p, u32 share)
+{
+	u64 part = (u64)share + split_extra(p);
+	u64 all = p->window;
+
+	if (!p->hungry)
+		all = (u64)p->held + (u64)p->modest * split_extra(p);
+	if (part >= all)
+		return rate;
+	return div64_u64(rate * part, all);
+}
+
+/*
+ * Equal, whatever has moved of the window yet, but for one that holds more as yet:
+ * the others have not got the window to use their pace.
+ */
+static inline u64 split_rate_hungry(u64 rate, const struct split *p, u32 share)
+{
+	u32 hungry = p->hungry ? p->hungry : 1;
+	u64 taken = p->held + (u64)p->modest * split_extra(p);
+	u64 rest = p->window > taken ? p->window - taken : 1;
+	u64 equal = div64_u64(rate * rest, (u64)p->window * hungry);
+	u64 part = div64_u64(rate * (share < p->window ? share : p->window),
+			     p->window);
+
+	if (share <= split_share(p->window, p->held, hungry) + hungry)
+		return equal;
+	return part > equal ? part : equal;
+}
+
+#endif /* _CIRCUIT_SPLIT_H */

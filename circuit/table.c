@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of a namespace: which circuit a socket belongs to
+ *
+ * An object is found by the longest match for the peer (match.h), its outgoing
+ * device and its mark.  Where none matches and the route, the sysctl or the
+ * module's parameter give a window, the sockets to one peer's address by one
+ * outgoing device share an auto circuit, which lives as long as its users.
+ *
+ * Each namespace has a table, locks and limits of its own, so that nobody's
+ * circuits cost another namespace anything.  Lookups run under RCU alone.
+ * Membership of sockets is kept under circuit_net.lock: taken when a connection
+ * is made or ends, never for an ACK.
+ */
+
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/l3mdev.h>
+
+#include "circuit.h"
+
+/*
+ * No automatic_shrinking: a table that grew under inserts faster than its worker,
+ * and is emptied before that ran, would keep the worker busy for ever
+ * (rht_deferred_worker(): a nested table that shrinks is never replaced).
+ */
+
+static const struct rhashtable_params name_params = {
+	.key_len	= TCP_CIRCUIT_NAME_LEN,
+	.key_offset	= offsetof(struct circuit, name),
+	.head_offset	= offsetof(struct circuit, node),
+};
+
+static const struct rhashtable_params auto_params = {
+	.key_len	= sizeof(struct auto_key),
+	.key_offset	= offsetof(struct circuit, key),
+	.head_offset	= offsetof(struct circuit, node),
+};
+
+static const struct rhashtable_params prefix_params = {
+	.key_len	= sizeof(struct match_key),
+	.key_offset	= offsetof(struct circuit_prefix, key),
+	.head_offset	= offsetof(struct circuit_prefix, node),
+};
+
+static const struct rhashtable_params user_params = {
+	.key_len	= sizeof(struct user_key),
+	.key_offset	= offsetof(struct circuit_user, key),
+	.head_offset	= offsetof(struct circuit_user, node),
+};
+
+/* A setting or the table has changed: all streams look at theirs again. */
+void circuit_net_changed(struct circuit_net *cn)
+{
+	spin_lock_bh(&cn->lock);
+	WRITE_ONCE(cn->generation, cn->generation + 1);
+	spin_unlock_bh(&cn->lock);
+}
+
+/* Circuits, and references to them */
+
+struct circuit *circuit_alloc(struct circuit_net *cn, gfp_t gfp)
+{
+	struct circuit *c = kzalloc(sizeof(*c), gfp | __GFP_ACCOUNT | __GFP_NOWARN);
+
+	if (!c)
+		return NULL;
+	c->cn = cn;
+	refcount_set(&c->refs, 1);
+	INIT_LIST_HEAD(&c->prefixes);
+	pool_init(&c->pool);
+	pool_init(&c->cut);
+	return c;
+}
+
+/* Give it an id, by which a dump finds it; with GFP_ATOMIC, bottom halves are off. */
+int circuit_enlist(struct circuit *c, gfp_t gfp)
+{
+	struct circuit_net *cn = c->cn;
+	struct xa_limit ids = XA_LIMIT(1, INT_MAX);
+	int err;
+
+	if (gfpflags_allow_blocking(gfp))
+		err = xa_alloc_cyclic_bh(&cn->circuits, &c->id, c, ids,
+					 &cn->next_id, gfp);
+	else
+		err = xa_alloc_cyclic(&cn->circuits, &c->id, c, ids,
+				      &cn->next_id, gfp);
+	return min(err, 0);
+}
+
+bool circuit_get(struct circuit *c)
+{
+	return refcount_inc_not_zero(&c->refs);
+}
+
+void circuit_put(struct circuit *c)
+{
+	if (refcount_dec_and_test(&c->refs))
+		kfree_rcu(c, rcu);
+}
+
+/* Lookups; what they return is referenced, but for a prefix. */
+
+struct circuit *circuit_find_name(struct circuit_net *cn, const char *name)
+{
+	struct circuit *c;
+
+	rcu_read_lock();
+	c = rhashtable_lookup(&cn->names, name, name_params);
+	if (c && !circuit_get(c))
+		c = NULL;
+	rcu_read_unlock();
+	return c;
+}
+
+int circuit_add_name(struct circuit *c)
+{
+	return rhashtable_insert_fast(&c->cn->names, &c->node, name_params);
+}
+
+void circuit_del_name(struct circuit *c)
+{
+	rhashtable_remove_fast(&c->cn->names, &c->node, name_params);
+}
+
+/* Under circuit_net.mutex. */
+struct circuit_prefix *circuit_find_prefix(struct circuit_net *cn,
+					   const struct match_key *key)
+{
+	return rhashtable_lookup_fast(&cn->prefixes, key, prefix_params);
+}
+
+static struct match_shapes *prefix_shapes(struct circuit_net *cn,
+					  const struct match_key *key)
+{
+	return &cn->shapes[key->family == 6];
+}
+
+/* Under circuit_net.mutex. */
+int circuit_add_prefix(struct circuit *c, struct circuit_prefix *p)
+{
+	struct circuit_net *cn = c->cn;
+	int err;
+
+	p->circuit = c;
+	err = rhashtable_insert_fast(&cn->prefixes, &p->node, prefix_params);
+	if (err)
+		return err;
+	match_count(prefix_shapes(cn, &p->key), match_shape(&p->key));
+	list_add_tail_rcu(&p->list, &c->prefixes);
+	c->n_prefixes++;
+	cn->n_prefixes++;
+	return 0;
+}
+
+void circuit_del_prefix(struct circuit_prefix *p)
+{
+	struct circuit_net *cn = p->circuit->cn;
+
+	rhashtable_remove_fast(&cn->prefixes, &p->node, prefix_params);
+	match_discount(prefix_shapes(cn, &p->key), match_shape(&p->key));
+	list_del_rcu(&p->list);
+	p->circuit->n_prefixes--;
+	cn->n_prefixes--;
+	kfree_rcu(p, rcu);
+}
+
+/* The object of the longest match for @peer, NULL if there is none. */
+struct circuit *circuit_match(struct circuit_net *cn, const struct match_key *peer)
+{
+	const struct match_shapes *shapes = prefix_shapes(cn, peer);
+	int shape = MATCH_SHAPES;
+	struct circuit_prefix *p;
+	struct circuit *c = NULL;
+	struct match_key key;
+
+	rcu_read_lock();
+	while (!c && (shape = match_below(shapes, shape)) >= 0) {
+		if (!match_project(peer, shape, &key))
+			continue;
+		p = rhashtable_lookup(&cn->prefixes, &key, prefix_params);
+		if (p && circuit_get(p->circuit))
+			c = p->circuit;
+	}
+	rcu_read_unlock();
+	return c;
+}
+
+static void auto_key_of(struct auto_key *key, const struct match_key *peer,
+			u32 route, u32 uid)
+{
+	memset(key, 0, sizeof(*key));
+	memcpy(key->addr, peer->addr, sizeof(key->addr));
+	key->family = peer->family;
+	key->ifindex = peer->ifindex;
+	key->route = route;
+	key->uid = uid;
+}
+
+static bool is_auto_to(const struct circuit *c, const struct match_key *peer)
+{
+	return !c->name[0] && c->key.family == peer->family &&
+	       !memcmp(c->key.addr, peer->addr, sizeof(peer->addr)) &&
+	       (!peer->ifindex || c->key.ifindex == peer->ifindex);
+}
+
+/* The first auto to @peer, by its device if it has one; for those who ask. */
+struct circuit *circuit_find_auto(struct circuit_net *cn,
+				  const struct match_key *peer)
+{
+	struct circuit *c, *found = NULL;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&cn->circuits, id, c) {
+		if (is_auto_to(c, peer) && circuit_get(c)) {
+			found = c;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* Autos; under circuit_net.lock */
+
+static struct circuit *auto_make(struct circuit_net *cn, const struct auto_key *key)
+{
+	struct circuit *c;
+
+	if (cn->n_autos >= CIRCUIT_AUTOS_NET)
+		return NULL;
+	c = circuit_alloc(cn, GFP_ATOMIC);
+	if (!c)
+		return NULL;
+	c->key = *key;
+	if (circuit_enlist(c, GFP_ATOMIC))
+		goto err_free;
+	if (rhashtable_insert_fast(&cn->autos, &c->node, auto_params))
+		goto err_id;
+	cn->n_autos++;
+	return c;
+
+err_id:
+	xa_erase(&cn->circuits, c->id);
+err_free:
+	kfree_rcu(c, rcu);
+	return NULL;
+}
+
+static void auto_drop(struct circuit *c)
+{
+	struct circuit_net *cn = c->cn;
+
+	rhashtable_remove_fast(&cn->autos, &c->node, auto_params);
+	xa_erase(&cn->circuits, c->id);
+	c->gone = true;
+	cn->n_autos--;
+	circuit_put(c);
+}
+
+static struct circuit *auto_get(struct circuit_net *cn, const struct auto_key *key)
+{
+	struct circuit *c = rhashtable_lookup_fast(&cn->autos, key, auto_params);
+
+	if (!c)
+		c = auto_make(cn, key);
+	return c;
+}
+
+/* Users; under circuit_net.lock */
+
+static struct circuit_user *user_make(struct circuit *c, const struct user_key *key)
+{
+	struct circuit_net *cn = c->cn;
+	struct circuit_user *u;
+
+	u = kzalloc(sizeof(*u), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	if (!u)
+		return NULL;
+	u->key = *key;
+	if (rhashtable_insert_fast(&cn->users, &u->node, user_params)) {
+		kfree(u);
+		return NULL;
+	}
+	refcount_inc(&c->refs);
+	u->circuit = c;
+	INIT_LIST_HEAD(&u->kept);
+	INIT_LIST_HEAD(&u->ticking);
+	hlist_add_head(&u->list, &c->users);
+	cn->n_users++;
+	return u;
+}
+
+static void user_unkeep(struct circuit_user *u)
+{
+	if (list_empty(&u->kept))
+		return;
+	list_del_init(&u->kept);
+	u->circuit->cn->n_kept--;
+}
+
+/* It has no socket. */
+void user_free(struct circuit_user *u)
+{
+	struct circuit *c = u->circuit;
+	struct circuit_net *cn = c->cn;
+
+	rhashtable_remove_fast(&cn->users, &u->node, user_params);
+	hlist_del(&u->list);
+	user_tick_stop(u);
+	user_unkeep(u);
+	cn->n_users--;
+	if (u->tripped) {
+		WRITE_ONCE(c->tripped_users, c->tripped_users - 1);
+		atomic_long_inc(&cn->resets);
+	}
+	kfree(u);
+	if (!c->name[0] && !c->gone && hlist_empty(&c->users))
+		auto_drop(c);
+	circuit_put(c);
+}
+
+static struct circuit_user *user_get(struct circuit *c, kuid_t uid)
+{
+	struct user_key key = { (unsigned long)c, __kuid_val(uid) };
+	struct circuit_user *u;
+
+	u = rhashtable_lookup_fast(&c->cn->users, &key, user_params);
+	if (!u)
+		u = user_make(c, &key);
+	if (!u)
+		return NULL;
+	u->sockets++;
+	WRITE_ONCE(c->sockets, c->sockets + 1);
+	user_unkeep(u);
+	return u;
+}
+
+/*
+ * The one to forget for @u: the oldest whose breaker is closed; else, if that of @u
+ * is open, the oldest of the same uid.  So nobody's open breaker is forgotten for
+ * what another user left behind.
+ */
+static struct circuit_user *user_to_forget(struct circuit_net *cn,
+					   const struct circuit_user *u)
+{
+	struct circuit_user *kept;
+
+	list_for_each_entry(kept, &cn->kept, kept)
+		if (!kept->tripped)
+			return kept;
+	if (!u->tripped)
+		return NULL;
+	list_for_each_entry(kept, &cn->kept, kept)
+		if (kept->key.uid == u->key.uid)
+			return kept;
+	return NULL;
+}
+
+static void user_forget(struct circuit_user *u)
+{
+	if (u->tripped)
+		circuit_notify(u->circuit, TCP_CIRCUIT_CMD_CLOSED_NTF,
+			       TCP_CIRCUIT_CAUSE_FORGOTTEN, GFP_ATOMIC);
+	user_free(u);
+}
+
+/*
+ * What was lost, and an open breaker, are kept when the last socket goes: a
+ * connection made again is no fresh start.
+ */
+static void user_put(struct circuit_user *u)
+{
+	struct circuit_net *cn = u->circuit->cn;
+	struct circuit_user *forget;
+
+	WRITE_ONCE(u->circuit->sockets, u->circuit->sockets - 1);
+	if (--u->sockets)
+		return;
+	if (u->circuit->gone || !user_worth_keeping(u)) {
+		user_free(u);
+		return;
+	}
+	if (cn->n_kept >= CIRCUIT_KEPT_NET) {
+		forget = user_to_forget(cn, u);
+		user_forget(forget ?: u);
+		if (!forget)
+			return;
+	}
+	list_add_tail(&u->kept, &cn->kept);
+	cn->n_kept++;
+}
+
+/* Streams */
+
+/*
+ * Note what its route says, the outgoing device and a window; true: it is another
+ * than before.  Without a route, as after IP_TOS was set, what was seen last stands.
+ */
+bool stream_route_changed(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 route = s->route, ifindex = s->ifindex;
+	const struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst) {
+		s->route = dst_metric(dst, RTAX_INITCWND);
+		s->ifindex = READ_ONCE(dst->dev)->ifindex;
+	}
+	rcu_read_unlock();
+	return s->route != route || s->ifindex != ifindex;
+}
+
+static void stream_peer(struct sock *sk, struct match_key *key)
+{
+	const __be32 *v4 = &sk->sk_daddr;
+
+	memset(key, 0, sizeof(*key));
+	key->ifindex = ((const struct stream *)inet_csk_ca(sk))->ifindex;
+	key->mark = READ_ONCE(sk->sk_mark);
+	key->family = 4;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		key->family = 6;
+		memcpy(key->addr, &sk->sk_v6_daddr, 16);
+	} else if (sk->sk_family == AF_INET6) {
+		v4 = &sk->sk_v6_daddr.s6_addr32[3];
+	}
+#endif
+	if (key->family == 4)
+		memcpy(key->addr, v4, 4);
+	key->len = match_bits(key->family);
+}
+
+/*
+ * Whose auto circuit @sk would share: everybody's, where the route, the namespace
+ * or the module give a window, or the administrator gave one to the socket; of a
+ * user who asked within tcp_circuit_fcwnd_max, his own; false: none.
+ */
+static bool stream_wants_auto(const struct sock *sk, u32 *uid)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct circuit_net *cn = circuit_pernet(sk);
+
+	*uid = NO_UID;
+	if (s->own || s->route || READ_ONCE(cn->fcwnd) || READ_ONCE(circuit_fcwnd))
+		return true;
+	*uid = __kuid_val(sk->sk_uid);
+	return s->asked && READ_ONCE(cn->fcwnd_max);
+}
+
+/* Would it join the circuit, and the user, that it is with? */
+bool stream_belongs(struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct circuit *has = s->user->circuit;
+	struct match_key peer;
+	struct circuit *c;
+	struct auto_key key;
+	u32 uid;
+
+	if (s->user->key.uid != __kuid_val(sk->sk_uid))
+		return false;
+	stream_peer(sk, &peer);
+	c = circuit_match(circuit_pernet(sk), &peer);
+	if (c) {
+		circuit_put(c);
+		return c == has;
+	}
+	if (has->name[0] || !stream_wants_auto(sk, &uid))
+		return false;
+	auto_key_of(&key, &peer, s->route, uid);
+	return !memcmp(&key, &has->key, sizeof(key));
+}
+
+static struct circuit_user *stream_user(struct sock *sk, struct circuit *object,
+					const struct match_key *peer, u32 uid)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	struct circuit_net *cn = circuit_pernet(sk);
+	struct circuit *c = object;
+	struct circuit_user *u = NULL;
+	struct auto_key key;
+
+	auto_key_of(&key, peer, s->route, uid);
+	spin_lock_bh(&cn->lock);
+	if (!c)
+		c = auto_get(cn, &key);
+	if (c)
+		u = user_get(c, sk->sk_uid);
+	if (c && !u && !object && hlist_empty(&c->users))
+		auto_drop(c);
+	spin_unlock_bh(&cn->lock);
+	return u;
+}
+
+/*
+ * A kernel's socket that does not hold its namespace may outlive our part of it;
+ * that of the machine does not go while we are there.
+ */
+static bool stream_holds_net(const struct sock *sk)
+{
+	return sk->sk_net_refcnt || net_eq(sock_net(sk), &init_net);
+}
+
+/* What it sent with another algorithm, or another circuit, is not this one's. */
+static void stream_begin_report(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	s->lost = stream_lost(tp);
+	s->delivered = tp->delivered;
+	s->ce = tp->delivered_ce;
+	s->reported = tcp_jiffies32;
+}
+
+/* False: nothing gives it a window, or there is no memory for a circuit. */
+bool stream_join(struct sock *sk)
+{
+	struct circuit_net *cn = circuit_pernet(sk);
+	struct stream *s = inet_csk_ca(sk);
+	struct match_key peer;
+	struct circuit *c;
+	u32 uid = NO_UID;
+
+	stream_peer(sk, &peer);
+	c = circuit_match(cn, &peer);
+	if ((!c && !stream_wants_auto(sk, &uid)) || !stream_holds_net(sk))
+		goto none;
+	s->user = stream_user(sk, c, &peer, uid);
+	if (!s->user) {
+		atomic_long_inc(&cn->no_memory);
+		goto none;
+	}
+	if (c)
+		circuit_put(c);
+	stream_begin_report(sk);
+	stream_enter_pool(sk, READ_ONCE(s->user->tripped));
+	return true;
+
+none:
+	if (c)
+		circuit_put(c);
+	return false;
+}
+
+void stream_leave(struct sock *sk)
+{
+	struct circuit_net *cn = circuit_pernet(sk);
+	struct stream *s = inet_csk_ca(sk);
+
+	if (!s->user)
+		return;
+	stream_report(sk);
+	circuit_close_receiver(sk);
+	stream_leave_pool(sk);
+	spin_lock_bh(&cn->lock);
+	user_put(s->user);
+	spin_unlock_bh(&cn->lock);
+	s->user = NULL;
+}
+
+/* The breaker of the circuit that it was in was open, until @until. */
+void stream_inherit(struct sock *sk, u64 until)
+{
+	struct circuit_user *u = ((struct stream *)inet_csk_ca(sk))->user;
+	struct circuit_net *cn = u->circuit->cn;
+
+	spin_lock_bh(&cn->lock);
+	user_inherit(u, until);
+	user_tick_start(u);
+	spin_unlock_bh(&cn->lock);
+}
+
+/* For messages: its name, or its peer's address */
+void circuit_peer_name(const struct circuit *c, char *text, size_t size)
+{
+	if (c->name[0])
+		snprintf(text, size, "%s", c->name);
+	else if (c->key.family == 4)
+		snprintf(text, size, "to %pI4", c->key.addr);
+	else
+		snprintf(text, size, "to %pI6c", c->key.addr);
+}
+
+/* Bytes, but for the hash tables' own: at most 16 for each entry */
+u64 circuit_table_memory(const struct circuit_net *cn)
+{
+	return (u64)(cn->n_objects + cn->n_autos) * sizeof(struct circuit) +
+	       (u64)cn->n_prefixes * sizeof(struct circuit_prefix) +
+	       (u64)cn->n_users * sizeof(struct circuit_user);
+}
+
+int circuit_table_init(struct circuit_net *cn)
+{
+	int err = -ENOMEM;
+
+	mutex_init(&cn->mutex);
+	spin_lock_init(&cn->lock);
+	INIT_LIST_HEAD(&cn->kept);
+	INIT_LIST_HEAD(&cn->ticking);
+	INIT_DELAYED_WORK(&cn->tick, circuit_tick_work);
+	xa_init_flags(&cn->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
+		      XA_FLAGS_ACCOUNT);
+	cn->shapes = kcalloc(2, sizeof(*cn->shapes), GFP_KERNEL_ACCOUNT);
+	if (!cn->shapes)
+		return -ENOMEM;
+	err = rhashtable_init(&cn->names, &name_params);
+	if (err)
+		goto err_shapes;
+	err = rhashtable_init(&cn->prefixes, &prefix_params);
+	if (err)
+		goto err_names;
+	err = rhashtable_init(&cn->autos, &auto_params);
+	if (err)
+		goto err_prefixes;
+	err = rhashtable_init(&cn->users, &user_params);
+	if (err)
+		goto err_autos;
+	return 0;
+
+err_autos:
+	rhashtable_destroy(&cn->autos);
+err_prefixes:
+	rhashtable_destroy(&cn->prefixes);
+err_names:
+	rhashtable_destroy(&cn->names);
+err_shapes:
+	kfree(cn->shapes);
+	return err;
+}
+
+/* No socket of the namespace is left, but objects and kept users may be. */
+void circuit_table_exit(struct circuit_net *cn)
+{
+	struct circuit_user *u, *next;
+
+	cancel_delayed_work_sync(&cn->tick);
+	circuit_del_all(cn);
+	spin_lock_bh(&cn->lock);
+	list_for_each_entry_safe(u, next, &cn->kept, kept)
+		user_free(u);
+	spin_unlock_bh(&cn->lock);
+	rhashtable_destroy(&cn->users);
+	rhashtable_destroy(&cn->autos);
+	rhashtable_destroy(&cn->prefixes);
+	rhashtable_destroy(&cn->names);
+	xa_destroy(&cn->circuits);
+	kfree(cn->shapes);
+}
