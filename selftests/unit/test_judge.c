@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The breaker's judgement: what trips, when, and what never does
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../../circuit/judge.h"
+
+#define TICK_MS	100
+
+/* 1 Gbit/s, 50 ms, 1.3 x BDP, as ctcp-setup sizes it */
+static const struct judge_circuit gigabit = {
+	.threshold = 100,
+	.slot_ms = 500,
+	.window = 5367,
+	.wire = 1514,
+	.rate = 125000000,
+	.rtt_us = 50000,
+};
+
+/* A tick in which all is well at full rate */
+static struct judge_sample well(const struct judge_circuit *c)
+{
+	return (struct judge_sample){
+		.ms = TICK_MS,
+		.delivered = c->rate / c->wire * TICK_MS / 1000,
+		.bytes = c->rate * TICK_MS / 1000,
+		.rtt_us = judge_expected_rtt(c),
+		.share_ms = (u64)c->window * TICK_MS,
+		.full_ms = (u64)c->window * TICK_MS,
+	};
+}
+
+/* ms until ticks like @s trip, for @reason; 0: not within a minute */
+static u32 trips_in(const struct judge_circuit *c, struct judge_sample s,
+		    enum judge_reason reason)
+{
+	struct judge_sample evidence = { 0 };
+	struct judge j = { 0 };
+	enum judge_reason found;
+	u32 ms;
+
+	for (ms = TICK_MS; ms <= 60000; ms += TICK_MS) {
+		found = judge(&j, &s, c, &evidence);
+		if (!found)
+			continue;
+		assert_int_equal(found, reason);
+		return ms;
+	}
+	return 0;
+}
+
+static void lose(struct judge_sample *s, u32 thousandths)
+{
+	u32 all = s->delivered;
+
+	s->lost = (u64)all * thousandths / 1000;
+	s->delivered = all - s->lost;
+}
+
+static void loss(void **state)
+{
+	struct judge_sample s = well(&gigabit);
+
+	(void)state;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	lose(&s, 50);
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	s = well(&gigabit);
+	lose(&s, 110);
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 2000);
+	s = well(&gigabit);
+	s.rtt_us = 60000;
+	lose(&s, 600);	/* counts twice */
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 1000);
+}
+
+static void off(void **state)
+{
+	struct judge_circuit c = gigabit;
+	struct judge_sample s = well(&c);
+
+	(void)state;
+	c.threshold = 0;
+	lose(&s, 900);
+	s.ce = s.delivered;
+	s.rtt_us = 10000000;
+	assert_int_equal(trips_in(&c, s, JUDGE_NONE), 0);
+}
+
+/* A burst is in one slot, an outage delivers nothing. */
+static void short_loss(void **state)
+{
+	struct judge_sample good = well(&gigabit), bad = good, evidence;
+	struct judge_sample outage = { .ms = TICK_MS, .lost = 300 };
+	struct judge j = { 0 };
+	int i, round;
+
+	(void)state;
+	lose(&bad, 400);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 5; i++)
+			assert_int_equal(judge(&j, &bad, &gigabit, &evidence),
+					 JUDGE_NONE);
+		for (i = 0; i < 10; i++)
+			assert_int_equal(judge(&j, &good, &gigabit, &evidence),
+					 JUDGE_NONE);
+	}
+	for (i = 0; i < 30; i++)
+		assert_int_equal(judge(&j, &outage, &gigabit, &evidence), JUDGE_NONE);
+	assert_false(judge_suspects(&j));
+}
+
+/* 12 Mbit/s x 600 ms: a slot of loss lasts five round trips. */
+static void satellite(void **state)
+{
+	const struct judge_circuit c = {
+		.threshold = 100, .slot_ms = 500, .window = 773, .wire = 1514,
+		.rate = 1500000, .rtt_us = 600000,
+	};
+	struct judge_sample s = well(&c);
+
+	(void)state;
+	assert_int_equal(trips_in(&c, s, JUDGE_NONE), 0);
+	lose(&s, 90);
+	s.full_ms = 0;
+	assert_int_equal(trips_in(&c, s, JUDGE_NONE), 0);
+	lose(&s, 300);
+	assert_true(trips_in(&c, s, JUDGE_LOSS) >= 4 * 5 * 600);
+}
+
+static void marks(void **state)
+{
+	struct judge_sample s = well(&gigabit);
+
+	(void)state;
+	s.ce = s.delivered / 20;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	s.ce = s.delivered / 5;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_CE), 2000);
+}
+
+/* Rerouted onto 100 Mbit/s with a second of buffer: nothing is lost. */
+static struct judge_sample deep_buffer(void)
+{
+	struct judge_sample s = well(&gigabit);
+
+	s.delivered /= 10;
+	s.bytes /= 10;
+	s.rtt_us = 650000;
+	s.late_ms = judge_late(&gigabit, s.rtt_us) ? s.share_ms : 0;
+	return s;
+}
+
+static void delay(void **state)
+{
+	struct judge_circuit unknown = gigabit;
+	struct judge_sample s = deep_buffer();
+
+	(void)state;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_DELAY), 2000);
+
+	unknown.rate = 0;
+	assert_false(judge_late(&unknown, s.rtt_us));
+	s.late_ms = 0;
+	assert_int_equal(trips_in(&unknown, s, JUDGE_NONE), 0);
+	s = deep_buffer();
+	/* A stream that trickles beside takes no weight from the one that fills. */
+	s.share_ms += s.share_ms / 100;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_DELAY), 2000);
+
+	/* A receiver that reads slowly, an application that pauses */
+	s = deep_buffer();
+	s.full_ms = 0;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	/* A local shaper that holds less than the rate */
+	s.full_ms = s.share_ms;
+	s.local_ms = s.share_ms;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	/* A path of twice the round trip is no queue. */
+	s = well(&gigabit);
+	assert_false(judge_late(&gigabit, 100000));
+	s.bytes = s.bytes * 65 / 100;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+}
+
+static void shortfall(void **state)
+{
+	struct judge_circuit small = gigabit;
+	struct judge_sample s = well(&gigabit);
+
+	(void)state;
+	s.bytes = s.bytes * 40 / 100;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_SHORTFALL), 2000);
+	s.bytes = s.bytes * 140 / 100;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	/* A window that is merely small: 0.3 of rate x round trip */
+	small.window = gigabit.window * 3 / 13;
+	s = well(&small);
+	s.bytes = s.bytes * 30 / 100;
+	assert_int_equal(trips_in(&small, s, JUDGE_NONE), 0);
+	/* Of a part of the window no more is expected than of that part. */
+	s = well(&gigabit);
+	s.share_ms /= 4;
+	s.full_ms /= 4;
+	s.bytes /= 4;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+}
+
+static void extremes(void **state)
+{
+	const struct judge_circuit c = {
+		.threshold = 1000, .slot_ms = 150000, .window = 67108864,
+		.wire = 65536, .rate = 125000000000ULL, .rtt_us = 600000,
+	};
+	struct judge_sample s = {
+		.ms = 600000, .lost = U32_MAX / 2, .delivered = U32_MAX / 2,
+		.rtt_us = 600000, .bytes = 125000000000ULL * 600,
+		.share_ms = 67108864ULL * 600000,
+		.full_ms = 67108864ULL * 600000,
+	}, evidence;
+	struct judge j = { 0 };
+
+	(void)state;
+	judge(&j, &s, &c, &evidence);
+	assert_int_equal(judge_loss(0, 0), 0);
+	assert_int_equal(judge_loss(U32_MAX, U32_MAX), 500);
+	assert_int_equal(judge_loss(U32_MAX, 0), 1000);
+	assert_true(judge_expected_rtt(&c) >= 35000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loss),
+		cmocka_unit_test(off),
+		cmocka_unit_test(short_loss),
+		cmocka_unit_test(satellite),
+		cmocka_unit_test(marks),
+		cmocka_unit_test(delay),
+		cmocka_unit_test(shortfall),
+		cmocka_unit_test(extremes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
