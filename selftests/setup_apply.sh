@@ -19,12 +19,30 @@ LIMIT=16900782
 BURST=100000
 BUFFER=67603128
 
+# Flags of a circuit, enum tcp_circuit_flags
+PACED=0
+EARLY_WINDOW=1
+UNPACED=2
+
+# rate_and_flags NAME
+rate_and_flags()
+{
+	echo "$(circuit_value "$1" rate) $(circuit_value "$1" flags)"
+}
+
 # The two numbers, and what the kernel has then
 numbers()
 {
 	host numbers
 	works "ctcp-setup ${CIRCUIT[*]} eth1" setup --quiet "${CIRCUIT[@]}" eth1
-	equal "window" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
+	equal "window" $FCWND "$(circuit_value eth1 window)"
+	equal "rate, which the shaper holds: bytes/s" "500000000 $UNPACED" \
+		"$(rate_and_flags eth1)"
+	equal "of all that leaves by the device" \
+		"$(in_host cat /sys/class/net/eth1/ifindex) 0.0.0.0/0,::/0" \
+		"$(circuit_value eth1 ifindex) $(word prefixes "$(in_host circuit_nl get eth1)")"
+	equal "the namespace's own window stays" 0 \
+		"$(value net.ipv4.tcp_circuit_fcwnd)"
 	matches "a tbf of its rate, bucket and room" \
 		"^qdisc tbf [0-9a-f]+:.* root .*rate 4Gbit burst ${BURST}b .*limit ${LIMIT}b" \
 		"$(root_qdisc eth1)"
@@ -106,7 +124,7 @@ in_place()
 		"$(root_qdisc eth1 | cut -d ' ' -f 1-3)"
 	at_least "other numbers: counters kept" "$sent" "$(sent_packets)"
 	at_least "other numbers: queue kept" $((queued - 70)) "$(backlog)"
-	equal "other numbers: window" 11 "$(value net.ipv4.tcp_circuit_fcwnd)"
+	equal "other numbers: window" 11 "$(circuit_value eth1 window)"
 	works "another shaper" setup --quiet --rate 10kbit --rtt 10s --shaper fq eth1
 	matches "another shaper is there" '^qdisc fq .* maxrate 10Kbit' \
 		"$(root_qdisc eth1)"
@@ -143,7 +161,8 @@ json()
 	buffer=$(value net.ipv4.tcp_rmem)
 	json_is "rate" 4000000000 .rate_bit_s
 	json_is "round trip" 26000 .rtt_us
-	json_is "window" "$(value net.ipv4.tcp_circuit_fcwnd)" .fcwnd_segments
+	json_is "window" "$(circuit_value eth1 window)" .fcwnd_segments
+	json_is "name" eth1 .name
 	json_is "buffer" "${buffer##* }" .buffer_bytes
 	json_is "queue" "$(root_qdisc eth1 | sed 's/.*limit \([0-9]*\)b.*/\1/')" \
 		.limit_bytes
@@ -157,8 +176,9 @@ json()
 	equal "--json --dry-run" "0 " "$RC $ERR"
 	json_is "not applied" false .applied
 	json_is "commands" 1 '[.commands[] | select(startswith("tc qdisc"))] | length'
-	json_is "the command that paces" "sysctl -w net.ipv4.tcp_circuit_rate='625000000'" \
-		'.commands[] | select(contains("tcp_circuit_rate"))'
+	json_is "the circuit's command" \
+		"ctcp-setup circuit set eth1 prefix 0.0.0.0/0 prefix ::/0 window 13954 rate 5gbit dev eth1" \
+		'.commands[] | select(startswith("ctcp-setup"))'
 	planned
 	host_end
 }
@@ -178,13 +198,15 @@ show()
 	json_is "of show: one circuit" 1 length
 	at_least "show --json: packets sent" 5 "$(jq '.[0].qdisc.sent_packets' <<<"$OUT")"
 	json_is "of show: no drift" 0 '.[0].drift | length'
-	in_host sysctl -qw net.ipv4.tcp_circuit_fcwnd=77
+	in_host circuit_nl new eth1 prefix ::/0 window 77
 	in_host tc qdisc del dev eth1 root
 	works "show after somebody's changes" setup show
-	matches "show: the window has drifted" 'drift .*fcwnd is 77.* 11163' "$OUT"
+	matches "show: the circuit has drifted" \
+		'drift .*circuit eth1 is window=77 prefixes=::/0, plan wants window=11163 ' \
+		"$OUT"
 	matches "show: the shaper has drifted" 'drift .*qdisc eth1 is default' "$OUT"
 	works "a run on top of that" setup --quiet "${CIRCUIT[@]}" eth1
-	equal "the window is there again" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
+	equal "the window is there again" $FCWND "$(circuit_value eth1 window)"
 	matches "the shaper is there again" "limit ${LIMIT}b" "$(root_qdisc eth1)"
 	host_end
 }
@@ -195,14 +217,10 @@ streams()
 	host streams
 	works "--streams 4" setup --quiet "${CIRCUIT[@]}" --streams 4 eth1
 	equal "--streams 4: window of the circuit" $FCWND \
-		"$(value net.ipv4.tcp_circuit_fcwnd)"
+		"$(circuit_value eth1 window)"
 	matches "--streams 4: queue of all" "limit ${LIMIT}b" "$(root_qdisc eth1)"
 	equal "--streams 4: buffers of each" "4096 131072 $BUFFER" \
 		"$(value net.ipv4.tcp_rmem)"
-	in_host sysctl -qw net.ipv4.tcp_circuit_share=0
-	works "where nothing is shared" setup "${CIRCUIT[@]}" --streams 4 eth1
-	matches "where nothing is shared: a note" \
-		'note: .*tcp_circuit_share is 0: each of the 4 streams' "$OUT"
 	host_end
 }
 
@@ -214,7 +232,7 @@ large()
 	works "400 Gbit/s in six streams" setup --quiet --rate 400gbit --rtt 100ms \
 		--streams 6 --shaper none eth1
 	equal "400 Gbit/s in six streams: window of the circuit" 4293263 \
-		"$(value net.ipv4.tcp_circuit_fcwnd)"
+		"$(circuit_value eth1 window)"
 	host_end
 }
 
@@ -228,13 +246,13 @@ loss()
 	equal "--loss 1%: tcp_rmem" "4096 131072 135206256" "$(value net.ipv4.tcp_rmem)"
 	equal "--loss 1%: tcp_wmem" "4096 16384 135206256" "$(value net.ipv4.tcp_wmem)"
 	equal "--loss 1%: the window is the same" $FCWND \
-		"$(value net.ipv4.tcp_circuit_fcwnd)"
+		"$(circuit_value eth1 window)"
 	works "--loss 1%, again" setup "${CIRCUIT[@]}" --loss 0.01 eth1
 	matches "--loss 1%, again: nothing to do" 'nothing to change' "$OUT"
 	host_end
 }
 
-# Of two circuits the last one's pace holds, and each one's goes with it.
+# Of two circuits each has its own pace, and it goes with the circuit.
 pace()
 {
 	local before
@@ -243,22 +261,73 @@ pace()
 	another_device eth2
 	before=$(state)
 	works "--pace" setup "${CIRCUIT[@]}" --pace eth1
-	matches "--pace holds for the namespace" \
-		'note: --pace: .* each circuit of this network namespace at 4gbit' "$OUT"
-	equal "--pace: bytes/s" 500000000 "$(value net.ipv4.tcp_circuit_rate)"
+	equal "--pace: bytes/s" "500000000 $PACED" "$(rate_and_flags eth1)"
 	works "show" setup show
 	matches "show: the pace" 'pace +4gbit' "$OUT"
+	matches "show: the pace that the kernel tells of" \
+		'circuit +eth1 to .* by eth1: .* paced at 4gbit' "$OUT"
 	equal "show: no drift of the pace" "" "$(grep drift <<<"$OUT")"
 	works "--pace of another circuit" setup --rate 1gbit --rtt 5ms --pace eth2
-	matches "--pace of another circuit: one value" \
-		'tcp_circuit_rate is one value .* was 500000000 for another' "$OUT"
-	equal "--pace of another circuit: bytes/s" 125000000 \
-		"$(value net.ipv4.tcp_circuit_rate)"
+	equal "--pace of another circuit: bytes/s" "125000000 $PACED" \
+		"$(rate_and_flags eth2)"
+	equal "--pace of another circuit: not the first one's" "500000000 $PACED" \
+		"$(rate_and_flags eth1)"
 	works "undo of the other" setup undo --quiet eth2
-	equal "undo of the other: the first one's pace" 500000000 \
-		"$(value net.ipv4.tcp_circuit_rate)"
+	equal "undo of the other: it is gone" "" "$(circuit_value eth2 rate)"
 	works "without --pace" setup --quiet "${CIRCUIT[@]}" eth1
-	equal "without --pace: unpaced" 0 "$(value net.ipv4.tcp_circuit_rate)"
+	equal "without --pace: unpaced" "500000000 $UNPACED" "$(rate_and_flags eth1)"
+	works "show without --pace" setup show
+	matches "show without --pace: a rate" \
+		'circuit +eth1 to .* by eth1: .*, rate 4gbit unpaced,' "$OUT"
+	equal "show without --pace: no pace" "" "$(grep -w -e pace -e paced <<<"$OUT")"
+	works "show --json without --pace" setup show --json eth1
+	json_is "of show without --pace: rate" 4000000000 '.[0].circuit.rate_bit_s'
+	json_is "of show without --pace: pace" "0 null" \
+		'.[0] | "\(.circuit.pace_bit_s) \(.pace_bit_s)"'
+	works "undo" setup undo --quiet eth1
+	unchanged "undo: all as before" "$before"
+	host_end
+}
+
+# Opt-in, and what a server does beside its pace.
+early_window()
+{
+	local before
+
+	host early-window
+	before=$(state)
+	works "--early-window" setup --quiet "${CIRCUIT[@]}" --early-window eth1
+	equal "--early-window: flags" $((UNPACED | EARLY_WINDOW)) \
+		"$(circuit_value eth1 flags)"
+	works "show of --early-window" setup show
+	matches "show of --early-window: the plan" 'early +.* behind the SYN-ACK' "$OUT"
+	matches "show of --early-window: the kernel's" 'circuit +eth1 .* early-window' "$OUT"
+	equal "show of --early-window: no drift" "" "$(grep drift <<<"$OUT")"
+	works "--early-window --pace" setup --quiet "${CIRCUIT[@]}" --early-window --pace eth1
+	equal "--early-window --pace: flags" $EARLY_WINDOW "$(circuit_value eth1 flags)"
+	works "without --early-window" setup --quiet "${CIRCUIT[@]}" eth1
+	equal "without --early-window: flags" $UNPACED "$(circuit_value eth1 flags)"
+	works "undo" setup undo --quiet eth1
+	unchanged "undo: all as before" "$before"
+	host_end
+}
+
+# Another name is another circuit, and the one of before goes.
+named()
+{
+	local before
+
+	host named
+	before=$(state)
+	works "--name" setup --quiet "${CIRCUIT[@]}" --name lhcone eth1
+	equal "--name: window" $FCWND "$(circuit_value lhcone window)"
+	equal "--name: none of the device's" "" "$(circuit_value eth1 window)"
+	works "show --json" setup show --json
+	json_is "of show: the name" lhcone '.[0].name'
+	json_is "of show: the circuit of this name" lhcone '.[0].circuit.name'
+	works "without --name" setup --quiet "${CIRCUIT[@]}" eth1
+	equal "without --name: the device's" $FCWND "$(circuit_value eth1 window)"
+	equal "without --name: the other is gone" "" "$(circuit_value lhcone window)"
 	works "undo" setup undo --quiet eth1
 	unchanged "undo: all as before" "$before"
 	host_end
@@ -303,7 +372,7 @@ no_shaper()
 	host none
 	before=$(in_host tc qdisc show)
 	works "--shaper none" setup --quiet "${CIRCUIT[@]}" --shaper none eth1
-	equal "--shaper none: window" $FCWND "$(value net.ipv4.tcp_circuit_fcwnd)"
+	equal "--shaper none: window" $FCWND "$(circuit_value eth1 window)"
 	same "--shaper none: no qdisc" "$before" "$(in_host tc qdisc show)"
 	host_end
 }
@@ -319,6 +388,8 @@ streams
 large
 loss
 pace
+early_window
+named
 fair_queues
 no_shaper
 finish

@@ -74,6 +74,8 @@ dry_runs()
 	dry_run_of "none" "${CIRCUIT[@]}" --shaper none
 	dry_run_of "loss" "${CIRCUIT[@]}" --loss 1%
 	dry_run_of "pacing" "${CIRCUIT[@]}" --pace
+	dry_run_of "an early window" "${CIRCUIT[@]}" --early-window
+	dry_run_of "a name" "${CIRCUIT[@]}" --name "it's;\$HOME&c." --pace
 	dry_run_of "fq, paced by the module" --rate 40gbit --rtt 1ms --shaper fq --pace
 	dry_run_of "a route" "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254
 	dry_run_of "an IPv6 route" "${CIRCUIT[@]}" --to fd79::/32 --via fd78::fe

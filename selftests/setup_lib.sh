@@ -18,6 +18,7 @@
 
 export CTCP_RUNDIR=$TMP/run
 HOST=
+need_commands circuit_nl
 
 # --- namespaces --------------------------------------------------------------
 
@@ -118,6 +119,21 @@ without_module()
 
 # --- state -------------------------------------------------------------------
 
+# What was given to the circuits of $HOST, without what their sockets do.  Asked only
+# where the module is, as the kernel might load it to answer.
+configured()
+{
+	module_loaded || return 0
+	in_host circuit_nl dump | sed -n '/ auto=0 /s/ id=[0-9]*\| sockets=.*//gp' | sort
+}
+
+# circuit_value NAME FIELD: a number, as the kernel tells of this circuit and not the
+# tool; nothing of one that is not there
+circuit_value()
+{
+	field "$2" "$(in_host circuit_nl get "$1" 2>/dev/null)"
+}
+
 # Everything that ctcp-setup may touch, in the namespace $HOST, as text.  Of the
 # modules ours alone: a qdisc's own comes with the first of its kind and stays.
 # A link's operational state comes when it likes, and IPv6 routes of the same
@@ -125,6 +141,7 @@ without_module()
 state()
 {
 	echo "module: $(cd /sys/module && echo tcp_circuit*)"
+	configured
 	in_host sh -c '
 		tc -r qdisc show
 		ip -o link show | sed "s/ state [A-Z]*//"

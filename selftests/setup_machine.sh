@@ -32,6 +32,8 @@ own_namespace()
 
 loads_and_removes()
 {
+	local words
+
 	without_module
 	host module
 	equal "before: no module" "" "$(ls -d /sys/module/tcp_circuit 2>/dev/null)"
@@ -39,8 +41,12 @@ loads_and_removes()
 	succeeds "the module is loaded" module_loaded
 	works "undo" setup undo --quiet eth1
 	refused "undo removes the module" module_loaded
-	complains "reset without the module" 1 \
-		'no /proc/net/tcp_circuit: module tcp_circuit is not loaded' setup reset
+	for words in reset monitor "circuit list" "circuit del eth1"; do
+		# shellcheck disable=SC2086 # words
+		complains "$words without the module" 1 \
+			'module tcp_circuit is not loaded; modprobe tcp_circuit' setup $words
+	done
+	works "show without the module" setup show
 	modprobe tcp_circuit
 	works "a run with the module" setup --quiet "${CIRCUIT[@]}" eth1
 	works "undo" setup undo --quiet eth1
@@ -80,6 +86,24 @@ in_use()
 	works "undo without the socket" setup undo eth1
 	refused "undo without the socket removes the module" module_loaded
 	same "undo without the socket: all as before" "$before" "$(without_circuit)"
+	host_end
+}
+
+# Somebody's circuits would go with the module, too.
+others_circuits()
+{
+	host others
+	setup --quiet "${CIRCUIT[@]}" eth1
+	setup circuit set lab prefix 192.0.2.0/24 window 10
+	works "undo beside somebody's circuit" setup undo eth1
+	matches "undo beside somebody's circuit says that the module stays" \
+		'tcp_circuit is left loaded: it has 1 circuit of others; a later undo removes it' \
+		"$OUT"
+	equal "somebody's circuit stays" "lab prefix 192.0.2.0/24 window 10" \
+		"$(setup circuit list)"
+	setup circuit del lab
+	works "undo without somebody's circuit" setup undo eth1
+	refused "undo without somebody's circuit removes the module" module_loaded
 	host_end
 }
 
@@ -145,15 +169,26 @@ limits()
 		"$(value net.ipv4.tcp_mem)"
 }
 
-# loopback_window: of a connection that asks for nothing
-loopback_window()
+# The other end of $DEV in a namespace of its own, so that what goes there leaves by it
+far_end()
+{
+	FAR=ctcp-$$-far
+	ip netns add "$FAR"
+	defer "ip netns del $FAR"
+	ip link set ctcp1 netns "$FAR"
+	ip -n "$FAR" addr add 10.78.0.2/24 dev ctcp1
+	ip -n "$FAR" link set ctcp1 up
+}
+
+# window_to ADDRESS: of a connection that asks for nothing
+window_to()
 {
 	local server
 
-	circuit_sock serve "$PORT" >/dev/null &
+	ip netns exec "$FAR" circuit_sock serve "$PORT" >/dev/null &
 	server=$!
-	until_true 10 sh -c "ss -Hltn 'sport = :$PORT' | grep -q LISTEN"
-	field fcwnd "$(timeout 30 circuit_sock send -n 100000 127.0.0.1 "$PORT")"
+	until_true 10 ip netns exec "$FAR" sh -c "ss -Hltn 'sport = :$PORT' | grep -q LISTEN"
+	field fcwnd "$(timeout 30 circuit_sock send -n 100000 "$1" "$PORT")"
 	kill $server
 }
 
@@ -169,7 +204,7 @@ default_cc()
 		"$(value net.ipv4.tcp_allowed_congestion_control)"
 	limits
 	equal "a connection that asks for nothing: its window" 11163 \
-		"$(loopback_window)"
+		"$(window_to 10.78.0.2)"
 	works "a second run" setup "${CIRCUIT[@]}" --default-cc "$DEV"
 	matches "a second run says that nothing changes" 'nothing to change' "$OUT"
 	works "without --default-cc" setup --quiet "${CIRCUIT[@]}" "$DEV"
@@ -253,11 +288,13 @@ DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
 ALLOWED=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
 loads_and_removes
 in_use
+others_circuits
 missing
 allowed
 modprobe -r tcp_circuit
 own_namespace
 two_circuits
+far_end
 default_cc
 killed
 elsewhere

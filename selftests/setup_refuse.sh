@@ -67,8 +67,16 @@ others()
 	typed '"10.0.0/8" is not a prefix' --rate 4gbit --rtt 26ms --to 10.0.0/8 eth1
 	typed 'which device' undo
 	typed 'rate.*show' show --rate 4gbit eth1
-	typed '"eth1" is not the address of a peer' reset eth1
-	typed '"192.0.2.1" and "192.0.2.2"' reset 192.0.2.1 192.0.2.2
+	typed '"a b" is neither a circuit.s name nor the address' reset 'a b'
+	typed '"a b" is not a name for a circuit' --rate 4gbit --rtt 26ms --name 'a b' eth1
+	typed '--to is given twice, 10.0.0.0/8 and "11.0.0.0/8"' \
+		--rate 4gbit --rtt 26ms --to 10.0.0.0/8 --to 11.0.0.0/8 eth1
+	typed '"set" is not one of set NAME' circuit set
+	typed 'circuit lhc needs a prefix' circuit set lhc window 1
+	typed 'circuit lhc needs a window' circuit set lhc prefix ::/0
+	typed 'window: "0" is out of range' circuit set lhc prefix ::/0 window 0
+	typed '"eth1" is one word too many' monitor eth1
+	typed 'one name or address at a time, not "192.0.2.1" and "192.0.2.2"' reset 192.0.2.1 192.0.2.2
 }
 
 # --- what this machine cannot do -------------------------------------------
@@ -181,6 +189,29 @@ foreigners()
 	in_host tc qdisc del dev eth1 root
 }
 
+# A circuit of somebody's is not taken over, whatever it has; nor another device's.
+circuits()
+{
+	succeeds "a circuit eth1 of somebody's" in_host circuit_nl new eth1 \
+		prefix 192.0.2.0/24 window 5
+	cannot "a circuit of somebody's" \
+		'a circuit eth1 that no journal tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1 ' \
+		--rate 4gbit --rtt 26ms eth1
+	cannot "a prefix of somebody's" "the kernel refuses circuit other: a prefix belongs to another circuit: 192.0.2.0/24 is that of eth1\$" \
+		--rate 4gbit --rtt 26ms --name other --to 192.0.2.0/24 --via 10.78.0.254 eth1
+	works "circuit del" setup circuit del eth1
+	works "a run after that" setup --quiet --rate 4gbit --rtt 26ms --name mine eth1
+	another_device eth3
+	cannot "a circuit of another device's" 'circuit mine is that of another device' \
+		--rate 4gbit --rtt 26ms --name mine eth3
+	ip -n "$HOST" link del eth3
+	works "undo" setup undo --quiet eth1
+	cannot "reset of a circuit that is none" 'there is no circuit lhc;' reset lhc
+	cannot "del of a circuit that is none" 'there is no circuit lhc;' circuit del lhc
+	cannot "a circuit by a device that is none" 'there is no device eth7' \
+		circuit set lhc prefix ::/0 window 1 dev eth7
+}
+
 # shellcheck disable=SC2317 # called by complains
 without_net_admin()
 {
@@ -198,6 +229,10 @@ rights()
 		without_net_admin undo eth1
 	complains "reset without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
 		without_net_admin reset
+	complains "monitor without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
+		without_net_admin monitor
+	complains "circuit set without CAP_NET_ADMIN" 1 'CAP_NET_ADMIN' \
+		without_net_admin circuit set lhc prefix ::/0 window 1
 	before=$(state)
 	run without_net_admin --dry-run --rate 4gbit --rtt 26ms eth1
 	equal "--dry-run without CAP_NET_ADMIN: exit status" 0 "$RC"
@@ -205,6 +240,8 @@ rights()
 	unchanged "--dry-run without CAP_NET_ADMIN" "$before"
 	run without_net_admin show
 	equal "show without CAP_NET_ADMIN: exit status" 0 "$RC"
+	run without_net_admin circuit list
+	equal "circuit list without CAP_NET_ADMIN: exit status" 0 "$RC"
 }
 
 typing()
@@ -222,6 +259,7 @@ host refuse
 typing
 too_large
 rights
+circuits
 foreigners
 devices
 good_devices

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# --to PREFIX: a route carries window and algorithm, so that what goes there uses
-# circuit with no application changed, and nothing else does.  What the route
+# --to PREFIX: a circuit to it, and a route that carries the algorithm and no window, so
+# that what goes there uses circuit with no application changed, and nothing else does.  What the route
 # had stays, undo gives it back to the letter, and takes away one that was not
 # there.  Only one path can be a circuit: other routes are refused.
 
@@ -39,13 +39,14 @@ connection()
 	wait $! 2>/dev/null
 }
 
-# carried NAME ADDRESS: by circuit, with the route's window
+# carried NAME ADDRESS: by circuit, with the circuit's window
 carried()
 {
 	connection "$2"
 	equal "$1: algorithm" circuit "$ALGORITHM"
 	equal "$1: window" $FCWND "$(field fcwnd "$SENT")"
-	equal "$1: the window is the route's" 2 "$(field source "$SENT")"
+	equal "$1: the window is the circuit's" "2 eth1" \
+		"$(field source "$SENT") $(word circuit "$SENT")"
 }
 
 left_alone()
@@ -101,7 +102,7 @@ the_route()
 # without_ours TEXT: the route without what ctcp-setup puts on it, to compare
 without_ours()
 {
-	sed -e "s/ initcwnd [0-9]*//" -e "s/ congctl [a-z]*//" -e 's/ *$//' <<<"$1"
+	sed -e "s/ congctl [a-z]*//" -e 's/ *$//' <<<"$1"
 }
 
 # there_and_back NAME PREFIX [ROUTE...]: with that route there before, or none
@@ -120,11 +121,15 @@ there_and_back()
 	before=$(state)
 	works "$name" setup --quiet "${CIRCUIT[@]}" --to "$to" eth1
 	during=$(the_route "$to")
-	matches "$name: window" "initcwnd $FCWND( |$)" "$during"
 	matches "$name: algorithm" "congctl circuit( |$)" "$during"
-	[ -z "$route" ] ||
+	equal "$name: the window is the circuit's" "$FCWND $to" \
+		"$(circuit_value eth1 window) $(word prefixes "$(in_host circuit_nl get eth1)")"
+	if [ -n "$route" ]; then
 		equal "$name: all else as it was" "$(without_ours "$route")" \
 			"$(without_ours "$during")"
+	else
+		equal "$name: no window on the route" "" "$(grep initcwnd <<<"$during")"
+	fi
 	works "$name: undo" setup undo --quiet eth1
 	unchanged "$name: as before" "$before"
 	host_end
@@ -160,7 +165,7 @@ absent()
 }
 
 # like NAME PREFIX PATTERN ROUTE: a new route for the prefix is as ROUTE, which covers
-# it, and a second run leaves it so.  Not its own window or algorithm.
+# it, and a second run leaves it so.  Its window, too, and not its algorithm.
 like()
 {
 	local before during words=()
@@ -175,7 +180,7 @@ like()
 	works "$1" setup --quiet "${CIRCUIT[@]}" --to "$2" eth1
 	during=$(the_route "$2")
 	matches "$1: as the one that covers it" "$3" "$(without_ours "$during")"
-	matches "$1: window and algorithm" "initcwnd $FCWND .*congctl circuit( |$)" "$during"
+	matches "$1: algorithm" "congctl circuit( |$)" "$during"
 	works "$1: a second run" setup "${CIRCUIT[@]}" --to "$2" eth1
 	matches "$1: a second run has nothing to do" 'nothing to change' "$OUT"
 	equal "$1: a second run leaves it" "$during" "$(the_route "$2")"
@@ -187,7 +192,7 @@ like()
 covered()
 {
 	like "no route, source and metrics as for the rest" 10.79.1.0/24 \
-		' via 10.78.0.254 dev eth1 .*src 10.78.0.2 mtu lock 1400 .*advmss 1200' \
+		' via 10.78.0.254 dev eth1 .*src 10.78.0.2 mtu lock 1400 .*advmss 1200 .*initcwnd 9' \
 		"10.79.0.0/16 via 10.78.0.254 src 10.78.0.2 metric 7 mtu lock 1400 \
 		 rto_min 40ms advmss 1200 initcwnd 9 congctl reno"
 	like "no route, on link as for the rest" 10.79.1.0/24 \
@@ -258,8 +263,7 @@ by_rule()
 		works "$1: a rule" setup "${CIRCUIT[@]}" --to "$2" --via "$3" eth1
 		matches "$1: a rule: it says which table" \
 			"note: from $4 to $2 .* table 777, by ip rule" "$OUT"
-		in_host ip "$1" route add "$2" via "$3" table 777 \
-			initcwnd $FCWND congctl circuit
+		in_host ip "$1" route add "$2" via "$3" table 777 congctl circuit
 		works "$1: the circuit there, too" \
 			setup "${CIRCUIT[@]}" --to "$2" --via "$3" eth1
 		equal "$1: the circuit there, too: no note" "" \

@@ -236,7 +236,7 @@ somebody()
 	host_end
 }
 
-# A device that went took its qdisc and its routes with it.
+# A device that went took its qdisc and its routes with it, but not its circuit.
 device_gone()
 {
 	local before
@@ -249,6 +249,31 @@ device_gone()
 	ip -n "$HOST" link del eth2
 	works "undo for a device that is gone" setup undo eth2
 	same "undo for a device that is gone: all as before" "$before" "$(state)"
+	another_device eth2
+	setup --quiet --rate 1gbit --rtt 5ms eth2
+	ip -n "$HOST" link del eth2
+	equal "the circuit of a device that is gone stays" 1 \
+		"$(configured | grep -c '^name=eth2 ')"
+	works "undo for a device that is gone, without --to" setup undo eth2
+	same "undo for a device that is gone, without --to: all as before" \
+		"$before" "$(state)"
+	host_end
+}
+
+# Its circuit goes on to be that of the device, by whichever name.
+device_renamed()
+{
+	host renamed
+	setup --quiet --rate 1gbit --rtt 5ms eth1
+	ip -n "$HOST" link set eth1 down
+	ip -n "$HOST" link set eth1 name wan0
+	ip -n "$HOST" link set wan0 up
+	matches "the circuit of a device that was renamed is by its new name" \
+		'^eth1 .* dev wan0 ' "$(setup circuit list)"
+	works "undo for a device that was renamed" setup undo eth1
+	matches "undo for a device that was renamed says so" \
+		'note: eth1 is called wan0 now, .* tc qdisc del dev wan0 root' "$OUT"
+	equal "undo for a device that was renamed: no circuit" "" "$(configured)"
 	host_end
 }
 
@@ -260,4 +285,5 @@ failures
 two_devices
 somebody
 device_gone
+device_renamed
 finish

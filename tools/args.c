@@ -12,8 +12,8 @@
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_DEFAULT_CC, OPT_DRY_RUN,
-	OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_HELP, OPT_VERSION,
+	OPT_SHAPER, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_EARLY_WINDOW, OPT_DEFAULT_CC,
+	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_HELP, OPT_VERSION,
 };
 
 static const struct option options[] = {
@@ -25,10 +25,12 @@ static const struct option options[] = {
 	{ "mss", required_argument, NULL, OPT_MSS },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
 	{ "shaper", required_argument, NULL, OPT_SHAPER },
+	{ "name", required_argument, NULL, OPT_NAME },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "via", required_argument, NULL, OPT_VIA },
 	{ "loss", required_argument, NULL, OPT_LOSS },
 	{ "pace", no_argument, NULL, OPT_PACE },
+	{ "early-window", no_argument, NULL, OPT_EARLY_WINDOW },
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -38,6 +40,18 @@ static const struct option options[] = {
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ }
 };
+
+/* A second one would need a route of its own, which there is none for here. */
+static int parse_to(const char *value, struct circuit *c, struct err *e)
+{
+	char to[64];
+
+	if (c->to.family)
+		return err_set(e, -EINVAL,
+			       "--to is given twice, %s and \"%s\"; one is all that it takes, ctcp-setup circuit set NAME prefix P prefix P... makes a circuit of several",
+			       format_prefix(to, sizeof(to), &c->to), value);
+	return parse_prefix(value, &c->to, e);
+}
 
 static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 				struct err *e)
@@ -59,14 +73,17 @@ static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 		return parse_count("--streams", value, 1, 65535, &c->streams, e);
 	case OPT_SHAPER:
 		return parse_shaper(value, &c->shaper, e);
+	case OPT_NAME:
+		return parse_name(value, c->name, e);
 	case OPT_TO:
-		return parse_prefix(value, &c->to, e);
+		return parse_to(value, c, e);
 	case OPT_VIA:
 		return parse_gateway(value, &c->via, e);
 	case OPT_LOSS:
 		return parse_loss(value, &c->loss, e);
 	default:
 		c->pace |= opt == OPT_PACE;
+		c->early_window |= opt == OPT_EARLY_WINDOW;
 		c->default_cc |= opt == OPT_DEFAULT_CC;
 		return 0;
 	}
@@ -81,7 +98,7 @@ static bool takes_option(unsigned int takes, int opt)
 	if (opt == OPT_FORCE)
 		return takes & TAKES_FORCE;
 	if (opt == OPT_QUIET)
-		return takes & (TAKES_CIRCUIT | TAKES_FORCE | TAKES_PEER);
+		return takes & TAKES_QUIET;
 	return takes & TAKES_CIRCUIT;
 }
 
@@ -109,18 +126,62 @@ static int bad_option(int opt, char **argv, struct err *e)
 	return err_set(e, -EINVAL, "unknown option \"%s\"; ctcp-setup --help lists them", word);
 }
 
-/* The device, or of reset the peer; it may be left out. */
+/* A name, unless it reads as an address. */
+static int parse_peer(const char *s, struct args *a, struct err *e)
+{
+	if (!parse_address(s, &a->peer))
+		return 0;
+	memset(&a->peer, 0, sizeof(a->peer));
+	if (parse_name(s, a->name, e))
+		return err_set(e, -EINVAL,
+			       "\"%s\" is neither a circuit's name nor the address of a peer; write e.g. eth1 or 192.0.2.1",
+			       s);
+	return 0;
+}
+
+static int parse_words(int argc, char **argv, struct args *a, struct err *e)
+{
+	const char *verb = argc ? argv[0] : "";
+
+	if (!strcmp(verb, "set") && argc > 1) {
+		a->verb = CIRCUIT_SET;
+		return object_from_words(argc - 1, argv + 1, &a->object, e);
+	}
+	if (!strcmp(verb, "del") && argc == 2) {
+		a->verb = CIRCUIT_DEL;
+		return parse_name(argv[1], a->object.name, e);
+	}
+	if (!strcmp(verb, "list") && argc == 1) {
+		a->verb = CIRCUIT_LIST;
+		return 0;
+	}
+	return err_set(e, -EINVAL,
+		       "circuit: \"%s%s%s\" is not one of set NAME prefix P... window N, del NAME, list",
+		       verb, argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
+}
+
+/* What stands there without an option: a device, say; it may be left out. */
 static int parse_operand(int argc, char **argv, unsigned int takes, struct args *a,
 			 struct err *e)
 {
 	bool peer = takes & TAKES_PEER;
 
+	if (takes & TAKES_WORDS)
+		return parse_words(argc, argv, a, e);
+	if (argc && !(takes & (TAKES_DEV | TAKES_PEER)))
+		return err_set(e, -EINVAL, "\"%s\" is one word too many; ctcp-setup --help",
+			       argv[0]);
 	if (argc > 1)
 		return err_set(e, -EINVAL, "one %s at a time, not \"%s\" and \"%s\"",
-			       peer ? "address" : "device", argv[0], argv[1]);
+			       peer ? "name or address" : "device", argv[0], argv[1]);
 	if (!argc)
 		return 0;
-	return peer ? parse_peer(argv[0], &a->peer, e) : parse_dev(argv[0], a->circuit.dev, e);
+	return peer ? parse_peer(argv[0], a, e) : parse_dev(argv[0], a->circuit.dev, e);
+}
+
+void args_free(struct args *a)
+{
+	object_free(&a->object);
 }
 
 /* @argv[0] is the program or the command. */

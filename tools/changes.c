@@ -65,12 +65,32 @@ static struct record *add_record(struct job *job, enum item_kind kind,
 	return r;
 }
 
+/* A circuit of this name that another device's journal, or none, tells of. */
+static int check_circuit(struct job *job, const struct want *w, const char *now)
+{
+	const struct journal *j = &job->ch->journal;
+	char set[300] = "";
+
+	if (item_is_shared(job->js, j->netns, j->circuit.dev, w->kind, w->name))
+		return err_set(job->e, -EEXIST,
+			       "circuit %s is that of another device already, ctcp-setup show tells which; --name gives this one another name",
+			       w->name);
+	if (!strcmp(now, "absent"))
+		return 0;
+	snprintf(set, sizeof(set), "%.250s", now);
+	return err_set(job->e, -EEXIST,
+		       "there is a circuit %s that no journal tells of, %s; ctcp-setup circuit del %s would clear the way, --name gives this one another name",
+		       w->name, set, w->name);
+}
+
 /* Somebody's qdisc is never replaced, nor is one of ours without a journal. */
 static int check_foreign(struct job *job, const struct want *w, const char *now,
 			 bool have_record)
 {
 	struct qdisc q;
 
+	if (w->kind == ITEM_CIRCUIT && !have_record)
+		return check_circuit(job, w, now);
 	if (w->kind != ITEM_QDISC || qdisc_parse(now, &q) || q.state == QDISC_DEFAULT)
 		return 0;
 	if (q.state == QDISC_FOREIGN)
@@ -116,21 +136,6 @@ static int keep_record(struct job *job, const struct record *old)
 	return 0;
 }
 
-/* One value for all of a namespace, and another circuit wanted another. */
-static void say_one_value(struct job *job, const struct want *w, const char *now)
-{
-	const struct journal *j = &job->ch->journal;
-	bool rate = !strcmp(w->name, RATE_SYSCTL);
-
-	if ((rate || !strcmp(w->name, FCWND_SYSCTL)) &&
-	    item_is_shared(job->js, j->netns, j->circuit.dev, w->kind, w->name))
-		note(job->notes,
-		     "%s is one value for this namespace and was %s for another circuit; %s",
-		     w->name, now,
-		     rate ? "without --pace a shaper on each device holds its own rate" :
-			    "with --to PREFIX each has its own");
-}
-
 /* An item that other circuits need too is claimed even if it is right as it is. */
 static int want_fresh(struct job *job, const struct want *w, const char *now)
 {
@@ -154,8 +159,6 @@ static int want_fresh(struct job *job, const struct want *w, const char *now)
 	/* another circuit's, perhaps: it may hand us its before while we are not done */
 	set_text(r->prior, now);
 	set_text(r->after, right ? now : target);
-	if (!right)
-		say_one_value(job, w, now);
 	return right ? 0 : add_change(job, w->kind, w->name, now, target);
 }
 
@@ -272,16 +275,6 @@ static int give_back_unwanted(struct job *job)
 	return rc;
 }
 
-static bool module_comes(const struct changes *ch)
-{
-	uint32_t i;
-
-	for (i = 0; i < ch->n; i++)
-		if (ch->list[i].kind == ITEM_MODULE)
-			return true;
-	return false;
-}
-
 static void say_elsewhere(struct job *job, const struct want *w, const char *value)
 {
 	size_t used = strlen(job->elsewhere);
@@ -296,12 +289,6 @@ static int read_item(struct job *job, const struct want *w, char now[ITEM_VALUE]
 	int rc = job->b->get(job->b, w->kind, w->name, now, job->e);
 	char target[ITEM_VALUE];
 
-	/* the module brings both with it, and they start as 0 */
-	if (rc == -ENOENT && module_comes(job->ch) &&
-	    (!strcmp(w->name, FCWND_SYSCTL) || !strcmp(w->name, RATE_SYSCTL))) {
-		set_text(now, "0");
-		return 0;
-	}
 	if (rc == -ENOENT && w->optional) {
 		say_elsewhere(job, w, w->value);
 		return 1;

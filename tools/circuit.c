@@ -4,8 +4,8 @@
  *
  * circuit_format() and circuit_parse() are the journal's form of a circuit,
  * in base units; the parsers above them read what a person typed.  What came after
- * the first version, loss and pace, is written only where it is asked for: a
- * circuit without it reads the same in old journals and new.
+ * the first version, loss, pace, early window and name, is written only where it is
+ * asked for: a circuit without it reads the same in old journals and new.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,6 +34,26 @@ int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e)
 			       s, IFNAMSIZ - 1);
 	memset(dev, 0, IFNAMSIZ);
 	memcpy(dev, s, strlen(s));
+	return 0;
+}
+
+/*
+ * The kernel's rule, and two of ours: a name stands on command lines, where it must
+ * not look like an option, nor like the address of a peer.
+ */
+int parse_name(const char *s, char name[TCP_CIRCUIT_NAME_LEN], struct err *e)
+{
+	struct prefix unused;
+	size_t i, n = strlen(s);
+
+	for (i = 0; i < n && s[i] > ' ' && s[i] <= '~'; i++)
+		;
+	if (!n || n >= TCP_CIRCUIT_NAME_LEN || i < n || *s == '-' || !parse_address(s, &unused))
+		return err_set(e, -EINVAL,
+			       "\"%s\" is not a name for a circuit; 1 to %d printable characters, no blank, no \"-\" first, not an address",
+			       s, TCP_CIRCUIT_NAME_LEN - 1);
+	memset(name, 0, TCP_CIRCUIT_NAME_LEN);
+	memcpy(name, s, n);
 	return 0;
 }
 
@@ -120,12 +140,10 @@ int parse_gateway(const char *s, struct prefix *p, struct err *e)
 	return 0;
 }
 
-int parse_peer(const char *s, struct prefix *p, struct err *e)
+bool prefix_equal(const struct prefix *a, const struct prefix *b)
 {
-	if (parse_address(s, p))
-		return err_set(e, -EINVAL,
-			       "\"%s\" is not the address of a peer; write e.g. 192.0.2.1", s);
-	return 0;
+	return a->family == b->family && a->len == b->len &&
+	       !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
 /* False if one of them is none. */
@@ -162,9 +180,17 @@ char *format_prefix(char *buf, size_t len, const struct prefix *p)
 	return buf;
 }
 
+/* In the kernel. */
+const char *circuit_name(const struct circuit *c)
+{
+	return c->name[0] ? c->name : c->dev;
+}
+
 /* What the options say about each other.  The parsers checked each alone. */
 int circuit_check(const struct circuit *c, struct err *e)
 {
+	char name[TCP_CIRCUIT_NAME_LEN];
+
 	if (!c->rate)
 		return err_set(e, -EINVAL,
 			       "--rate is missing; what does the circuit carry, e.g. --rate 4gbit?");
@@ -174,6 +200,10 @@ int circuit_check(const struct circuit *c, struct err *e)
 	if (!c->dev[0])
 		return err_set(e, -EINVAL,
 			       "which device? e.g. ctcp-setup --rate 4gbit --rtt 26ms eth1");
+	if (!c->name[0] && parse_name(c->dev, name, e))
+		return err_set(e, -EINVAL,
+			       "the name of device \"%s\" cannot be that of its circuit; --name gives it another",
+			       c->dev);
 	if (c->via.family && !c->to.family)
 		return err_set(e, -EINVAL, "--via needs --to: a gateway towards which prefix?");
 	if (c->via.family && c->via.family != c->to.family)
@@ -190,19 +220,32 @@ int circuit_check(const struct circuit *c, struct err *e)
 
 char *circuit_format(char *buf, size_t len, const struct circuit *c)
 {
-	char to[64], via[64], loss[24] = "";
+	char to[64], via[64], loss[24] = "", name[48] = "";
 
+	if (c->name[0])
+		snprintf(name, sizeof(name), " name=%s", c->name);
 	if (c->loss)
 		snprintf(loss, sizeof(loss), " loss=%u", c->loss);
 	format_prefix(to, sizeof(to), &c->to);
 	format_addr(via, sizeof(via), &c->via);
 	snprintf(buf, len,
 		 "rate=%" PRIu64 " rtt=%" PRIu64 " multiple=%u streams=%u mss=%u burst=%" PRIu64
-		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d%s%s",
+		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d%s%s%s%s",
 		 c->rate, c->rtt_us, c->multiple, c->streams, c->mss, c->burst, c->limit,
 		 shaper_name(c->shaper), to, via, c->default_cc, loss,
-		 c->pace ? " pace=1" : "");
+		 c->pace ? " pace=1" : "", c->early_window ? " early_window=1" : "", name);
 	return buf;
+}
+
+/* @word stands at *@rest, which is moved past it. */
+static bool take_word(const char **rest, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*rest, word, n))
+		return false;
+	*rest += n;
+	return true;
 }
 
 /* What may follow default_cc; circuit_parse() sees to what may not. */
@@ -212,7 +255,10 @@ static void parse_later(const char *rest, struct circuit *c)
 
 	if (sscanf(rest, " loss=%u%n", &c->loss, &used) == 1)
 		rest += used;
-	c->pace = !strcmp(rest, " pace=1");
+	c->pace = take_word(&rest, " pace=1");
+	c->early_window = take_word(&rest, " early_window=1");
+	if (sscanf(rest, " name=%31s", c->name) != 1)
+		c->name[0] = 0;
 }
 
 /* A strict inverse: @text must be what circuit_format() wrote, to the byte. */

@@ -5,6 +5,7 @@
 #ifndef CTCP_CIRCUIT_H
 #define CTCP_CIRCUIT_H
 
+#include <linux/tcp_circuit.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct prefix {
 
 struct circuit {
 	char dev[IFNAMSIZ];
+	char name[TCP_CIRCUIT_NAME_LEN];	/* "" = the device's */
 	uint64_t rate;		/* bytes/s, L2 without preamble and FCS */
 	uint64_t rtt_us;	/* at no load */
 	uint32_t multiple;	/* of the BDP, thousandths */
@@ -38,24 +40,27 @@ struct circuit {
 	struct prefix to;	/* the circuit's far side */
 	struct prefix via;	/* gateway, full length */
 	bool default_cc;
-	bool pace;		/* the module paces each circuit at the rate */
+	bool pace;		/* the module paces the circuit at the rate */
+	bool early_window;	/* open a client's window right behind the SYN-ACK */
 };
 
 #define CIRCUIT_DEFAULTS { .multiple = 1300, .streams = 1, .shaper = SHAPER_TBF }
 #define CIRCUIT_TEXT 512	/* room for circuit_format() */
 
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
+int parse_name(const char *s, char name[TCP_CIRCUIT_NAME_LEN], struct err *e);
 int parse_address(const char *s, struct prefix *p);
-int parse_peer(const char *s, struct prefix *p, struct err *e);
 int parse_prefix(const char *s, struct prefix *p, struct err *e);
 int parse_gateway(const char *s, struct prefix *p, struct err *e);
 int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
 const char *shaper_name(enum shaper shaper);
+bool prefix_equal(const struct prefix *a, const struct prefix *b);
 bool prefix_holds(const struct prefix *p, const struct prefix *addr);
 char *format_prefix(char *buf, size_t len, const struct prefix *p);
 char *format_addr(char *buf, size_t len, const struct prefix *p);
 
 int circuit_check(const struct circuit *c, struct err *e);
+const char *circuit_name(const struct circuit *c);
 char *circuit_format(char *buf, size_t len, const struct circuit *c);
 int circuit_parse(const char *text, struct circuit *c);
 bool circuit_equal(const struct circuit *a, const struct circuit *b);

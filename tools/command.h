@@ -22,7 +22,7 @@ struct session {
 	struct route_want route;
 	struct wants wants;
 	struct changes changes;
-	struct lives lives;	/* show: the circuits that sockets hold */
+	struct lives lives;	/* show: the circuits that there are */
 	struct notes notes;	/* what the plan decided, what was skipped */
 	struct notes trouble;	/* what a recovery or a rollback met */
 };
@@ -38,6 +38,8 @@ int need_net_admin(const char *or, struct err *e);
 int command_setup(const struct args *a, struct err *e);
 int command_show(const struct args *a, struct err *e);
 int command_reset(const struct args *a, struct err *e);
+int command_monitor(const struct args *a, struct err *e);
+int command_circuit(const struct args *a, struct err *e);
 int command_undo(const struct args *a, struct err *e);
 
 #endif

@@ -24,29 +24,39 @@ static const struct command {
 	bool needs_dev;
 } commands[] = {
 	/* the first is what there is without a name */
-	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON, true },
-	{ "show", command_show, TAKES_JSON, false },
-	{ "reset", command_reset, TAKES_PEER, false },
-	{ "undo", command_undo, TAKES_FORCE, true },
+	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV, true },
+	{ "show", command_show, TAKES_JSON | TAKES_DEV, false },
+	{ "monitor", command_monitor, TAKES_JSON, false },
+	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, false },
+	{ "undo", command_undo, TAKES_FORCE | TAKES_QUIET | TAKES_DEV, true },
+	{ "circuit", command_circuit, TAKES_WORDS, false },
 };
 
 static const char help[] =
 "Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
 "       ctcp-setup show [DEV] [--json]\n"
-"       ctcp-setup reset [ADDRESS]\n"
+"       ctcp-setup monitor [--json]\n"
+"       ctcp-setup reset [NAME | ADDRESS]\n"
 "       ctcp-setup undo DEV [--force]\n"
+"       ctcp-setup circuit set NAME prefix PREFIX... window N [rate RATE]\n"
+"                              [unpaced] [dev DEV] [mark N] [early-window]\n"
+"       ctcp-setup circuit del NAME\n"
+"       ctcp-setup circuit list\n"
 "\n"
-"Sizes and sets up everything for one circuit: the window of congestion\n"
-"control \"circuit\", a shaper on DEV, TCP's buffers.\n"
+"Sizes and sets up everything for one circuit: the circuit itself, which\n"
+"congestion control \"circuit\" has its window from, a shaper on DEV, TCP's\n"
+"buffers.\n"
 "\n"
 "  --rate RATE      what the circuit carries, L2: 4gbit, 622.08mbit\n"
 "  --rtt TIME       its round trip at no load: 26ms, 500us\n"
-"  --to PREFIX      its far side: a route carries the window\n"
+"  --name NAME      of the circuit (DEV)\n"
+"  --to PREFIX      its far side, which a route leads to; else all behind DEV\n"
 "  --via GATEWAY    the gateway of that route\n"
 "  --default-cc     circuit for every connection that asks for nothing else\n"
 "  --streams N      connections expected to share the circuit (1)\n"
 "  --loss P         part of the packets that the path loses: 0.1%, 1e-3 (0)\n"
-"  --pace           the module paces each circuit of the namespace at the rate\n"
+"  --pace           the module paces the circuit at the rate\n"
+"  --early-window   a server opens its client's window right behind the SYN-ACK\n"
 "  --multiple X     window as a multiple of rate x rtt (1.3)\n"
 "  --shaper WHICH   tbf (the default), fq, or none\n"
 "  --burst SIZE     bucket of tbf\n"
@@ -102,30 +112,37 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
 	return 0;
 }
 
+static int run(const struct command *cmd, int argc, char **argv, struct args *a, struct err *e)
+{
+	if (args_parse(argc, argv, cmd->takes, a, e))
+		return complain(e, EXIT_USAGE);
+	if (a->help) {
+		fputs(help, stdout);
+	} else if (a->version) {
+		printf("ctcp-setup %s\n", CTCP_VERSION);
+	} else {
+		if (check(cmd, a, e))
+			return complain(e, EXIT_USAGE);
+		if (cmd->run(a, e))
+			return complain(e, EXIT_FAILED);
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		err_set(e, -1, "cannot write the output: %m");
+		return complain(e, EXIT_FAILED);
+	}
+	return EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd = find_command(argc, argv);
-	int shift = cmd != &commands[0];
+	int shift = cmd != &commands[0], rc;
 	struct err e = { "" };
 	struct args a;
 
 	if (argc > 0)
 		argv[shift] = (char *)cmd->name;
-	if (args_parse(argc - shift, argv + shift, cmd->takes, &a, &e))
-		return complain(&e, EXIT_USAGE);
-	if (a.help) {
-		fputs(help, stdout);
-	} else if (a.version) {
-		printf("ctcp-setup %s\n", CTCP_VERSION);
-	} else {
-		if (check(cmd, &a, &e))
-			return complain(&e, EXIT_USAGE);
-		if (cmd->run(&a, &e))
-			return complain(&e, EXIT_FAILED);
-	}
-	if (fflush(stdout) || ferror(stdout)) {
-		err_set(&e, -1, "cannot write the output: %m");
-		return complain(&e, EXIT_FAILED);
-	}
-	return EXIT_OK;
+	rc = run(cmd, argc - shift, argv + shift, &a, &e);
+	args_free(&a);
+	return rc;
 }

@@ -16,6 +16,7 @@ static const char * const kind_names[ITEM_KINDS] = {
 	[ITEM_TXQLEN] = "txqlen",
 	[ITEM_QDISC] = "qdisc",
 	[ITEM_ROUTE] = "route",
+	[ITEM_CIRCUIT] = "circuit",
 };
 
 const char *item_kind_name(enum item_kind kind)

@@ -9,6 +9,7 @@
  *	sysctl	net.ipv4.tcp_rmem		4096 131072 6291456
  *	txqlen	eth1				1000
  *	qdisc	eth1				see qdisc.h
+ *	circuit	eth1				absent | see object.h
  *	route	192.0.2.0/24			absent | the message in hex, see route.h
  */
 #ifndef CTCP_ITEM_H
@@ -26,8 +27,6 @@
 #define AVAILABLE_CC	"net.ipv4.tcp_available_congestion_control"
 #define DEFAULT_CC	"net.ipv4.tcp_congestion_control"
 #define FCWND_SYSCTL	"net.ipv4.tcp_circuit_fcwnd"
-#define RATE_SYSCTL	"net.ipv4.tcp_circuit_rate"
-#define SHARE_SYSCTL	"net.ipv4.tcp_circuit_share"
 #define MODULE_NAME	"tcp_circuit"
 #define CC_NAME		"circuit"
 
@@ -37,6 +36,7 @@ enum item_kind {
 	ITEM_TXQLEN,
 	ITEM_QDISC,
 	ITEM_ROUTE,
+	ITEM_CIRCUIT,
 	ITEM_KINDS,
 };
 

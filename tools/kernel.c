@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "kernel.h"
 #include "kmod.h"
 #include "link.h"
+#include "live.h"
+#include "object.h"
 #include "qdisc.h"
 #include "route.h"
 #include "sysctl.h"
@@ -66,12 +69,30 @@ static int get_route(struct kernel *k, const char *name, char *value, struct err
 	return rc;
 }
 
-/* Version 0.1 of the module paces nothing. */
-static int no_pacing(struct err *e)
+static int circuit_text(const struct object *o, const char *name, char *value, struct err *e)
 {
-	return err_set(e, -ENOENT,
-		       "--pace: module %s as it is loaded has no %s, so it is older than this ctcp-setup, %s; install the one of that version, or leave out --pace",
-		       MODULE_NAME, RATE_SYSCTL, CTCP_VERSION);
+	int rc = object_format(o, value);
+
+	return rc ? err_set(e, rc,
+			    "circuit %s has %u prefixes, more than ctcp-setup can restore; --name gives this one another name",
+			    name, o->n) : 0;
+}
+
+/* Where there is no module, there is no circuit. */
+static int get_circuit(struct kernel *k, const char *name, char *value, struct err *e)
+{
+	struct object o;
+	int rc;
+
+	strcpy(value, "absent");
+	if (!sysctl_exists(FCWND_SYSCTL))
+		return 0;
+	rc = object_get(&k->genl, name, &o, e);
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	rc = circuit_text(&o, name, value, e);
+	object_free(&o);
+	return rc;
 }
 
 /* -EROFS: there, in @value, but only to be read in this namespace. */
@@ -79,8 +100,6 @@ static int get_sysctl(const char *name, char *value, struct err *e)
 {
 	int rc = sysctl_get(name, value, e);
 
-	if (rc == -ENOENT && !strcmp(name, RATE_SYSCTL))
-		return no_pacing(e);
 	if (!rc && !sysctl_writable(name))
 		rc = err_set(e, -EROFS, "%s can only be read here", name);
 	return rc;
@@ -102,18 +121,39 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 		return get_qdisc(of(b), name, value, e);
 	case ITEM_ROUTE:
 		return get_route(of(b), name, value, e);
+	case ITEM_CIRCUIT:
+		return get_circuit(of(b), name, value, e);
 	default:
 		return err_set(e, -EINVAL, "no such kind of item");
 	}
 }
 
-/* 1: in use, so it stays. */
-static int set_module(const char *name, const char *value, struct err *e)
+/*
+ * Circuits that ours are not among any more, of this namespace.  The kernel lets a
+ * module go that has circuits and no socket, and they would go with it.
+ */
+static uint32_t circuits_left(struct kernel *k)
 {
+	struct err unused;
+	struct totals t;
+
+	return totals_read(&k->genl, &t, &unused) ? 0 : t.circuits;
+}
+
+/* 1: in use, so it stays. */
+static int set_module(struct kernel *k, const char *name, const char *value, struct err *e)
+{
+	uint32_t left;
 	int rc;
 
 	if (!strcmp(value, "loaded"))
 		return module_load(name, e);
+	left = circuits_left(k);
+	if (left) {
+		err_set(e, -EBUSY, "module %s is left loaded: it has %u circuit%s of others",
+			name, left, left == 1 ? "" : "s");
+		return 1;
+	}
 	rc = module_remove(name, e);
 	if (rc == -EBUSY || rc == -EAGAIN || rc == -EWOULDBLOCK) {
 		err_set(e, rc, "module %s is left loaded: in use", name);
@@ -127,8 +167,6 @@ static int set_sysctl(const char *name, const char *value, struct err *e)
 {
 	int rc = sysctl_set(name, value, e);
 
-	if (rc == -ENOENT && !strcmp(name, RATE_SYSCTL))
-		return no_pacing(e);
 	if (rc == -EPERM && !strcmp(name, DEFAULT_CC))
 		err_set(e, rc,
 			"%s: the kernel refuses \"%s\" in this network namespace until %s of the machine's own lists it",
@@ -149,6 +187,23 @@ static int set_qdisc(struct kernel *k, const char *dev, const char *value, struc
 	rc = qdisc_write(&k->nl, index, &q, &why);
 	return rc ? err_set(e, rc, "%s: the kernel refuses qdisc \"%s\": %s", dev, value,
 			    why.text) : 0;
+}
+
+static int set_circuit(struct kernel *k, const char *name, const char *value, struct err *e)
+{
+	struct object o;
+	int rc;
+
+	if (!strcmp(value, "absent")) {
+		rc = sysctl_exists(FCWND_SYSCTL) ? object_del(&k->genl, name, e) : 0;
+		return rc == -ENOENT ? 0 : rc;
+	}
+	if (object_parse(value, &o))
+		return err_set(e, -EINVAL, "\"%s\" is not a circuit", value);
+	snprintf(o.name, sizeof(o.name), "%.31s", name);
+	rc = object_set(&k->genl, &o, e);
+	object_free(&o);
+	return rc;
 }
 
 static int check_congctl(const struct route *r, struct err *e)
@@ -189,7 +244,7 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 {
 	switch (kind) {
 	case ITEM_MODULE:
-		return set_module(name, value, e);
+		return set_module(k, name, value, e);
 	case ITEM_SYSCTL:
 		return set_sysctl(name, value, e);
 	case ITEM_TXQLEN:
@@ -198,6 +253,8 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 		return set_qdisc(k, name, value, e);
 	case ITEM_ROUTE:
 		return set_route(k, name, value, e);
+	case ITEM_CIRCUIT:
+		return set_circuit(k, name, value, e);
 	default:
 		return err_set(e, -EINVAL, "no such kind of item");
 	}
@@ -227,10 +284,11 @@ int kernel_open(struct kernel *k, struct err *e)
 {
 	k->backend.get = kernel_get;
 	k->backend.set = kernel_set;
-	return nlm_open(&k->nl, e);
+	return nlm_open(&k->nl, NETLINK_ROUTE, e) ?: genl_open(&k->genl, e);
 }
 
 void kernel_close(struct kernel *k)
 {
 	nlm_close(&k->nl);
+	genl_close(&k->genl);
 }

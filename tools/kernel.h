@@ -5,12 +5,14 @@
 #ifndef CTCP_KERNEL_H
 #define CTCP_KERNEL_H
 
+#include "genl.h"
 #include "item.h"
 #include "nl.h"
 
 struct kernel {
 	struct backend backend;
 	struct nl nl;
+	struct genl genl;
 };
 
 int kernel_open(struct kernel *k, struct err *e);

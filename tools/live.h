@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Live circuits: those that sockets of this network namespace hold at this moment,
- * as the module tells of them in /proc/net/tcp_circuit.
+ * Live circuits: those of this network namespace as the kernel tells of them at
+ * this moment, with what their sockets do; and a namespace's totals.
  *
- *	peer id window held sockets streams rate delivered lost trips state
- *	192.0.2.7 0 11163 8000 6 4 500000000 480000 12 0 closed
- *
- * A header line with the columns' names, then a line for each circuit.  Columns are
- * added at the end only, so those that are not known here are passed over; any
- * other difference and nothing of it is used.
+ * A circuit without an object is one that the connections to a peer share of
+ * themselves; the kernel shows these to CAP_NET_ADMIN only.
  */
 #ifndef CTCP_LIVE_H
 #define CTCP_LIVE_H
@@ -19,18 +15,36 @@
 
 #include "circuit.h"
 #include "err.h"
+#include "genl.h"
+#include "object.h"
 
-#define LIVE_FILE "/proc/net/tcp_circuit"
+/* What a breaker saw when it tripped; reason 0 = it never has. */
+struct evidence {
+	uint32_t reason;		/* enum tcp_circuit_reason */
+	uint32_t uid;			/* whose sockets */
+	uint32_t ms;
+	uint32_t segments;		/* lost and delivered */
+	uint32_t lost, ce;		/* segments */
+	uint32_t rtt, rtt_expected;	/* us */
+	uint64_t rate;			/* bytes/s delivered */
+	uint32_t threshold;		/* thousandths */
+	uint32_t window, window_cut;	/* segments, before and after */
+};
 
 struct live {
-	struct prefix peer;		/* family 0: "*", any */
-	uint64_t id;			/* TCP_CIRCUIT_ID of its sockets, 0 = none */
-	uint64_t window, held;		/* segments, of all its streams */
-	uint64_t sockets, streams;	/* that share it; with an equal share each */
-	uint64_t rate;			/* bytes/s of pacing, 0 = unpaced */
-	uint64_t delivered, lost;	/* segments */
-	uint64_t trips;			/* of the breaker, so far */
-	bool tripped;			/* the window is cut */
+	struct object object;
+	struct prefix peer;		/* without an object: whose it is */
+	bool no_object;
+	bool of_user;			/* one user's, by net.ipv4.tcp_circuit_fcwnd_max */
+	uint32_t id, uid;
+	uint32_t sockets, hungry;	/* that share it; with an equal share each */
+	uint32_t cwnd_total;		/* segments, of all its sockets */
+	uint32_t breaker;		/* enum tcp_circuit_breaker */
+	uint32_t tripped_users;		/* whose window is cut */
+	uint32_t trips;			/* of all users, so far */
+	uint64_t delivered, lost, ce;	/* segments */
+	uint32_t cause;			/* of an event: enum tcp_circuit_cause */
+	struct evidence evidence;	/* of the last trip */
 };
 
 struct lives {
@@ -38,11 +52,28 @@ struct lives {
 	struct live *list;
 };
 
-int live_parse(const char *text, size_t len, struct lives *ls);
+/* Of the namespace; the kernel's order of TCP_CIRCUIT_STATS_A_*. */
+struct totals {
+	uint32_t circuits, circuits_max, prefixes, prefixes_max, peers, peers_max;
+	uint32_t kept, kept_max;
+	uint64_t memory, opened, reno, restored, timeouts, recoveries, trips, resets;
+	uint64_t no_memory;
+};
+
+int live_parse(const struct nlmsghdr *nlh, struct live *l);
+void live_free(struct live *l);
+const char *live_name(const struct live *l, char *buf, size_t len);
+int totals_parse(const struct nlmsghdr *nlh, struct totals *t);
+
+int lives_add(struct lives *ls, const struct live *l);
 int lives_read(struct lives *ls, struct err *e);
-int lives_reset(const struct prefix *peer, struct err *e);
 void lives_free(struct lives *ls);
-uint32_t lives_tripped(const struct lives *ls, const struct prefix *peer);
-bool lives_know(const struct lives *ls, const struct prefix *peer);
+struct live *lives_find(const struct lives *ls, const char *name);
+const struct prefix *lives_clash(const struct lives *ls, const struct object *o,
+				 const struct live **with);
+uint32_t lives_tripped(const struct lives *ls);
+int lives_reset(struct genl *g, const char *name, const struct prefix *peer, int ifindex,
+		struct err *e);
+int totals_read(struct genl *g, struct totals *t, struct err *e);
 
 #endif

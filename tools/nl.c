@@ -16,12 +16,13 @@
 #define NETLINK_GET_STRICT_CHK 12
 #endif
 
-int nlm_open(struct nl *nl, struct err *e)
+/* @protocol: NETLINK_ROUTE, NETLINK_GENERIC */
+int nlm_open(struct nl *nl, int protocol, struct err *e)
 {
 	int one = 1, rc;
 
 	nl->seq = 0;
-	nl->sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	nl->sock = mnl_socket_open2(protocol, SOCK_CLOEXEC);
 	if (!nl->sock || mnl_socket_bind(nl->sock, 0, MNL_SOCKET_AUTOPID) < 0) {
 		rc = -errno;
 		nlm_close(nl);

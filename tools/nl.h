@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rtnetlink over libmnl, with the kernel's own error text.
+ * Netlink over libmnl, with the kernel's own error text.
  *
  * libnl-3 carries links here; it has a 32-bit tbf rate, no fq, no string metrics,
  * in Debian 11 no lookup of a route, and drops the extended acknowledgement, so
- * that qdiscs and routes go this way.
+ * that qdiscs, routes and circuits go this way.
  */
 #ifndef CTCP_NL_H
 #define CTCP_NL_H
@@ -25,7 +25,7 @@ union nl_request {
 	char space[4096];
 };
 
-int nlm_open(struct nl *nl, struct err *e);
+int nlm_open(struct nl *nl, int protocol, struct err *e);
 void nlm_close(struct nl *nl);
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,

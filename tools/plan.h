@@ -11,7 +11,7 @@
  *	segment (net/sched/sch_api.c and qdisc_pkt_len_init(): L2 bytes without
  *	preamble and FCS, headers counted for each segment of a GSO packet).
  *  fcwnd = ceil(multiple x rate x rtt / wire), of the circuit: its streams share
- *	it (net.ipv4.tcp_circuit_share).  multiple = 1.3: Alali 2016, table 3.5:
+ *	it.  multiple = 1.3: Alali 2016, table 3.5:
  *	1.0 x BDP leaves the line idle whenever an acknowledgement is late.
  *	At least 2 segments a stream: with 1 every segment would wait for the
  *	far side's delayed acknowledgement.

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "object.h"
 #include "print.h"
 #include "qdisc.h"
 #include "units.h"
@@ -21,7 +22,7 @@ void print_notes(FILE *out, const struct notes *notes)
 }
 
 /* 500 MB/s, 77.76 MB/s: three digits and a unit of 1000, as link rates are. */
-static void print_bytes(FILE *out, uint64_t bytes, const char *tail)
+void print_bytes(FILE *out, uint64_t bytes, const char *tail)
 {
 	static const char * const units[] = { "bytes", "kB", "MB", "GB" };
 	double value = (double)bytes;
@@ -52,8 +53,10 @@ static void print_shaper(FILE *out, const struct circuit *c, const struct plan *
 			p->packets);
 	}
 	if (c->pace)
-		fprintf(out, "  pace     %s for all streams of a circuit together\n",
+		fprintf(out, "  pace     %s for all streams together\n",
 			format_rate(rate, sizeof(rate), c->rate));
+	if (c->early_window)
+		fprintf(out, "  early    a client's window is opened right behind the SYN-ACK\n");
 }
 
 static void print_buffers(FILE *out, const struct circuit *c, const struct plan *p)
@@ -87,58 +90,6 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	print_buffers(out, c, p);
 }
 
-static const char *peer_name(const struct live *l, char *buf, size_t len)
-{
-	if (l->peer.family)
-		return format_addr(buf, len, &l->peer);
-	if (!l->id)
-		return "all peers";
-	snprintf(buf, len, "id %" PRIu64, l->id);
-	return buf;
-}
-
-/* A rate past what a person may ask for was set by hand, and is shown roughly. */
-static void print_pace(FILE *out, uint64_t rate)
-{
-	char text[32];
-
-	if (!rate)
-		return;
-	fprintf(out, ", paced at ");
-	if (rate <= RATE_MAX)
-		fprintf(out, "%s", format_rate(text, sizeof(text), rate));
-	else
-		print_bytes(out, rate, "/s");
-}
-
-static void print_breaker(FILE *out, const struct live *l, const char *peer)
-{
-	if (l->tripped)
-		fprintf(out,
-			"  TRIPPED  %s: lost too much for too long, so its window is cut; ctcp-setup reset%s%s gives it back at once\n",
-			peer, l->peer.family ? " " : "", l->peer.family ? peer : "");
-}
-
-/* Loss as a part of what has left: what arrived, and what did not. */
-void print_live(FILE *out, const struct live *l)
-{
-	double sent = (double)l->delivered + (double)l->lost;
-	char buf[64];
-	const char *peer = peer_name(l, buf, sizeof(buf));
-
-	fprintf(out, "  peer     %s: %" PRIu64 " of %" PRIu64 " segments held, %" PRIu64
-		" socket%s, %" PRIu64 " with all they may send", peer, l->held, l->window,
-		l->sockets, l->sockets == 1 ? "" : "s", l->streams);
-	print_pace(out, l->rate);
-	fprintf(out, ", %" PRIu64 " lost", l->lost);
-	if (l->lost)
-		fprintf(out, ", %.3g%%", 100 * (double)l->lost / sent);
-	if (l->trips)
-		fprintf(out, ", tripped %" PRIu64 " time%s", l->trips, l->trips == 1 ? "" : "s");
-	fprintf(out, "\n");
-	print_breaker(out, l, peer);
-}
-
 void print_changes(FILE *out, const struct changes *ch)
 {
 	char from[256], to[256];
@@ -156,8 +107,28 @@ void print_changes(FILE *out, const struct changes *ch)
 	}
 }
 
+/* A word as a shell takes it; @len of four times its length and three is enough. */
+const char *shell_word(char *buf, size_t len, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-";
+	size_t used = 0;
+
+	if (*word && !word[strspn(word, plain)]) {
+		snprintf(buf, len, "%s", word);
+		return buf;
+	}
+	used += (size_t)snprintf(buf, len, "'");
+	for (; *word && used < len; word++)
+		used += (size_t)snprintf(buf + used, len - used, *word == '\'' ? "'\\''" : "%c",
+					 *word);
+	if (used < len)
+		snprintf(buf + used, len - used, "'");
+	return buf;
+}
+
 /* A rate that tc's floating point reads back exactly: no point in it. */
-static const char *tc_rate(char *buf, size_t len, uint64_t rate)
+const char *tc_rate(char *buf, size_t len, uint64_t rate)
 {
 	format_rate(buf, len, rate);
 	if (strchr(buf, '.'))
@@ -195,7 +166,8 @@ static bool same_kind(const struct change *c)
 	return !strncmp(c->from, c->to, n + 1) || !strcmp(c->from, "default");
 }
 
-static int qdisc_commands(const struct change *c, char *buf, size_t len)
+/* A txqueuelen and a qdisc are of the circuit's device: @dev, for a shell. */
+static int qdisc_commands(const struct change *c, const char *dev, char *buf, size_t len)
 {
 	struct qdisc q;
 	char text[96];
@@ -204,21 +176,20 @@ static int qdisc_commands(const struct change *c, char *buf, size_t len)
 	if (qdisc_parse(c->to, &q))
 		return -EINVAL;
 	if (!same_kind(c) || q.state == QDISC_DEFAULT)
-		used = snprintf(buf, len, "tc qdisc del dev %s root\n", c->name);
+		used = snprintf(buf, len, "tc qdisc del dev %s root\n", dev);
 	if (q.state == QDISC_DEFAULT)
 		return 0;
 	if (q.state == QDISC_MQ)
-		return mq_commands(&q, c->name, buf + used, len - (size_t)used);
+		return mq_commands(&q, dev, buf + used, len - (size_t)used);
 	if (q.state == QDISC_FQ) {
 		fq_arguments(&q, text, sizeof(text));
 		snprintf(buf + used, len - (size_t)used,
-			 "tc qdisc replace dev %s root handle %x: %s\n",
-			 c->name, OUR_MAJOR, text);
+			 "tc qdisc replace dev %s root handle %x: %s\n", dev, OUR_MAJOR, text);
 		return 0;
 	}
 	snprintf(buf + used, len - (size_t)used,
 		 "tc qdisc replace dev %s root handle %x: tbf rate %s burst %ub limit %ub\n",
-		 c->name, OUR_MAJOR, tc_rate(text, sizeof(text), q.rate), q.burst, q.limit);
+		 dev, OUR_MAJOR, tc_rate(text, sizeof(text), q.rate), q.burst, q.limit);
 	return 0;
 }
 
@@ -241,9 +212,38 @@ static int route_commands(const struct change *c, const char *dev, char *buf, si
 	return 0;
 }
 
-/* The shell lines that do what one change does. */
-int change_commands(const struct change *c, const char *dev, char *buf, size_t len)
+/* Of which there is no standard command: ours. */
+static int circuit_commands(const struct change *c, char *buf, size_t len)
 {
+	char name[WORD(TCP_CIRCUIT_NAME_LEN)];
+	struct object o;
+	FILE *out;
+
+	if (!strcmp(c->to, "absent")) {
+		snprintf(buf, len, "ctcp-setup circuit del %s\n",
+			 shell_word(name, sizeof(name), c->name));
+		return 0;
+	}
+	if (object_parse(c->to, &o))
+		return -EINVAL;
+	snprintf(o.name, sizeof(o.name), "%.31s", c->name);
+	out = fmemopen(buf, len, "w");
+	if (out) {
+		fprintf(out, "ctcp-setup circuit set ");
+		object_print_words(out, &o);
+		fprintf(out, "\n");
+		fclose(out);
+	}
+	object_free(&o);
+	return out ? 0 : -ENOMEM;
+}
+
+/* The shell lines that do what one change does. */
+int change_commands(const struct change *c, const char *device, char *buf, size_t len)
+{
+	char dev[WORD(IFNAMSIZ)];
+
+	shell_word(dev, sizeof(dev), device);
 	switch (c->kind) {
 	case ITEM_MODULE:
 		snprintf(buf, len, "modprobe %s%s\n", strcmp(c->to, "absent") ? "" : "-r ",
@@ -253,12 +253,14 @@ int change_commands(const struct change *c, const char *dev, char *buf, size_t l
 		snprintf(buf, len, "sysctl -w %s='%s'\n", c->name, c->to);
 		return 0;
 	case ITEM_TXQLEN:
-		snprintf(buf, len, "ip link set dev %s txqueuelen %s\n", c->name, c->to);
+		snprintf(buf, len, "ip link set dev %s txqueuelen %s\n", dev, c->to);
 		return 0;
 	case ITEM_QDISC:
-		return qdisc_commands(c, buf, len);
+		return qdisc_commands(c, dev, buf, len);
 	case ITEM_ROUTE:
 		return route_commands(c, dev, buf, len);
+	case ITEM_CIRCUIT:
+		return circuit_commands(c, buf, len);
 	default:
 		return -EINVAL;
 	}
@@ -281,7 +283,7 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	char to[64];
 	json_t *root;
 
-	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b}",
+	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b,s:b}",
 			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
 			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
@@ -292,7 +294,8 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 			 "loss", c->loss / 1e9, "repair_rounds", (int)p->rounds,
 			 "buffer_bytes", (json_int_t)p->buffer,
 			 "tcp_mem_pages", (json_int_t)p->tcp_mem[0], (json_int_t)p->tcp_mem[1],
-			 (json_int_t)p->tcp_mem[2], "default_cc", c->default_cc);
+			 (json_int_t)p->tcp_mem[2], "default_cc", c->default_cc,
+			 "early_window", c->early_window);
 	if (c->pace)
 		json_object_set_new(root, "pace_bit_s", json_integer((json_int_t)c->rate * 8));
 	if (c->shaper == SHAPER_TBF)
@@ -307,31 +310,8 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	if (c->to.family)
 		json_object_set_new(root, "to",
 				    json_string(format_prefix(to, sizeof(to), &c->to)));
+	json_object_set_new(root, "name", json_string(circuit_name(c)));
 	return root;
-}
-
-/* JSON's integers end at 2^63. */
-static json_int_t json_count(uint64_t n)
-{
-	return n > INT64_MAX ? INT64_MAX : (json_int_t)n;
-}
-
-json_t *json_live(const struct live *l)
-{
-	uint64_t rate = l->rate;
-	char peer[64] = "*";
-
-	if (l->peer.family)
-		format_addr(peer, sizeof(peer), &l->peer);
-	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}",
-			 "peer", peer, "id", json_count(l->id),
-			 "fcwnd_segments", json_count(l->window),
-			 "held_segments", json_count(l->held),
-			 "sockets", json_count(l->sockets), "streams", json_count(l->streams),
-			 "pace_bit_s", json_count(rate > INT64_MAX / 8 ? INT64_MAX : rate * 8),
-			 "delivered_segments", json_count(l->delivered),
-			 "lost_segments", json_count(l->lost),
-			 "trips", json_count(l->trips), "tripped", l->tripped);
 }
 
 json_t *json_changes(const struct changes *ch)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "changes.h"
+#include "event.h"
 #include "live.h"
 #include "plan.h"
 
@@ -16,12 +17,26 @@ void print_notes(FILE *out, const struct notes *notes);
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p);
 void print_changes(FILE *out, const struct changes *ch);
 void print_commands(FILE *out, const struct circuit *c, const struct changes *ch);
-void print_live(FILE *out, const struct live *l);
-json_t *json_live(const struct live *l);
+void print_bytes(FILE *out, uint64_t bytes, const char *tail);
 json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct changes *ch);
 json_t *json_notes(const struct notes *notes);
 int print_json(FILE *out, json_t *root);
-int change_commands(const struct change *c, const char *dev, char *buf, size_t len);
+int change_commands(const struct change *c, const char *device, char *buf, size_t len);
+
+#define WORD(size) (4 * (size) + 3)	/* room for shell_word() of so much */
+
+const char *shell_word(char *buf, size_t len, const char *word);
+const char *tc_rate(char *buf, size_t len, uint64_t rate);
+
+/* print_live.c */
+void print_selectors(FILE *out, const struct object *o);
+void print_evidence(FILE *out, const struct evidence *ev);
+void print_live(FILE *out, const struct live *l);
+void print_totals(FILE *out, const struct totals *t);
+void print_event(FILE *out, const struct event *ev);
+json_t *json_live(const struct live *l);
+json_t *json_totals(const struct totals *t);
+json_t *json_event(const struct event *ev);
 
 #endif

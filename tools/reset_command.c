@@ -1,74 +1,106 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup reset [ADDRESS]: a breaker that tripped holds the window cut until the
- * path has been quiet for long; somebody who has seen to the path need not wait.
+ * ctcp-setup reset [NAME | ADDRESS]: a breaker that tripped holds the window cut
+ * until the path has been quiet for long; somebody who has seen to the path need
+ * not wait.
  */
 #include <errno.h>
+#include <linux/netlink.h>
 #include <stdio.h>
 
 #include "command.h"
 #include "live.h"
+#include "route.h"
 
-static void report(const struct prefix *peer, uint32_t was)
+static const char *whose(const struct args *a, char *buf, size_t len)
 {
-	char addr[64];
+	return a->name[0] ? a->name : format_addr(buf, len, &a->peer);
+}
 
-	if (peer->family)
-		printf("%s: ", format_addr(addr, sizeof(addr), peer));
-	if (was)
-		printf("%u breaker%s reset\n", was, was > 1 ? "s" : "");
+static void report(const struct args *a, uint32_t closed)
+{
+	char buf[64];
+
+	if (a->name[0] || a->peer.family)
+		printf("%s: ", whose(a, buf, sizeof(buf)));
+	if (closed)
+		printf("%u breaker%s reset\n", closed, closed > 1 ? "s" : "");
 	else
 		printf("no breaker is tripped\n");
 }
 
-/* -ENOENT also if it went meanwhile: its last socket was closed. */
-static int no_circuit(const struct prefix *peer, struct err *e)
+static int failed(const struct args *a, int rc, struct err *e)
 {
-	char addr[64];
+	char buf[64], why[sizeof(e->text)];
 
-	return err_set(e, -ENOENT,
-		       "no socket of this network namespace holds a circuit to %s; ctcp-setup show lists those there are",
-		       format_addr(addr, sizeof(addr), peer));
+	if (rc == -ENOENT && a->name[0])
+		return err_set(e, rc,
+			       "there is no circuit %s; ctcp-setup show lists those there are",
+			       a->name);
+	if (rc == -ENOENT && a->peer.family)
+		return err_set(e, rc,
+			       "no circuit and no socket of this network namespace is for %s; ctcp-setup show lists those there are",
+			       whose(a, buf, sizeof(buf)));
+	snprintf(why, sizeof(why), "%s", e->text);
+	return err_set(e, rc, "the kernel resets no breaker: %s", why);
 }
 
-/* What the kernel has afterwards must be what was asked for. */
-static int check_reset(const struct prefix *peer, struct err *e)
+/* How many are open, of all circuits: between two looks those that were reset closed. */
+static int count_tripped(uint32_t *n, struct err *e)
 {
-	struct lives now;
-	uint32_t left;
-	int rc = lives_read(&now, e);
+	struct lives all;
+	int rc = lives_read(&all, e);
 
-	if (rc)
-		return rc;
-	left = lives_tripped(&now, peer);
-	lives_free(&now);
-	return left ? err_set(e, -EIO,
-			      "%u breaker%s still tripped; ctcp-setup show tells which",
-			      left, left > 1 ? "s are" : " is") : 0;
+	*n = lives_tripped(&all);
+	lives_free(&all);
+	return rc;
+}
+
+/* The device by which connections to @peer leave, 0 if there is no way to it. */
+static int device_to(const struct prefix *peer)
+{
+	struct err unused = { "" };
+	struct route r;
+	struct nl nl;
+	int index = 0;
+
+	if (nlm_open(&nl, NETLINK_ROUTE, &unused))
+		return 0;
+	if (!route_lookup(&nl, peer, NULL, 0, &r, &unused))
+		index = route_ifindex(&r);
+	nlm_close(&nl);
+	return index;
+}
+
+/* By the device that connections take today; else by whichever they took. */
+static int reset(const struct args *a, struct err *e)
+{
+	int index = a->peer.family ? device_to(&a->peer) : 0, rc;
+	struct genl g;
+
+	rc = genl_open(&g, e);
+	if (!rc)
+		rc = lives_reset(&g, a->name, &a->peer, index, e);
+	if (rc == -ENOENT && index)
+		rc = lives_reset(&g, a->name, &a->peer, 0, e);
+	genl_close(&g);
+	return rc;
 }
 
 int command_reset(const struct args *a, struct err *e)
 {
-	struct lives before;
-	uint32_t was;
-	bool known;
+	uint32_t before, after;
 	int rc = need_net_admin("", e);
 
 	if (!rc)
-		rc = lives_read(&before, e);
+		rc = count_tripped(&before, e);
 	if (rc)
 		return rc;
-	was = lives_tripped(&before, &a->peer);
-	known = !a->peer.family || lives_know(&before, &a->peer);
-	lives_free(&before);
-	if (!known)
-		return no_circuit(&a->peer, e);
-	rc = lives_reset(&a->peer, e);
-	if (rc == -ENOENT && a->peer.family)
-		return no_circuit(&a->peer, e);
-	if (!rc)
-		rc = check_reset(&a->peer, e);
+	rc = reset(a, e);
+	if (rc)
+		return failed(a, rc, e);
+	rc = count_tripped(&after, e);
 	if (!rc && !a->quiet)
-		report(&a->peer, was);
+		report(a, before > after ? before - after : 0);
 	return rc;
 }

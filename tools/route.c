@@ -69,8 +69,8 @@ static int take_message(struct route *r, const struct nlmsghdr *nlh, struct err 
 	return 0;
 }
 
-/* All of the old metrics but the two that a circuit sets. */
-static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, uint32_t fcwnd)
+/* All of the old metrics but the one that a circuit sets. */
+static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, RTA_METRICS);
 	const struct nlattr *attr;
@@ -79,12 +79,11 @@ static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, uint32_t
 		mnl_attr_for_each_nested(attr, old) {
 			uint16_t type = mnl_attr_get_type(attr);
 
-			if (type != RTAX_INITCWND && type != RTAX_CC_ALGO)
+			if (type != RTAX_CC_ALGO)
 				mnl_attr_put(nlh, type, mnl_attr_get_payload_len(attr),
 					     mnl_attr_get_payload(attr));
 		}
 	}
-	mnl_attr_put_u32(nlh, RTAX_INITCWND, fcwnd);
 	mnl_attr_put_strz(nlh, RTAX_CC_ALGO, CC_NAME);
 	mnl_attr_nest_end(nlh, nest);
 }
@@ -166,7 +165,7 @@ static void put_copy(struct nlmsghdr *nlh, const struct route_want *want,
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)want->ifindex);
 }
 
-/* A route that is there may be one that cannot take a window. */
+/* A route that is there may be one that cannot lead to a circuit. */
 static int check_base(const struct route_want *want, const struct route *base,
 		      struct err *e)
 {
@@ -211,7 +210,7 @@ int route_build(const struct route_want *want, const struct route *base,
 	} else {
 		put_new(nlh, want);
 	}
-	put_metrics(nlh, metrics, want->fcwnd);
+	put_metrics(nlh, metrics);
 	return take_message(out, nlh, e);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The route that carries a circuit's window: `initcwnd N congctl circuit`.
+ * The route that leads traffic to a circuit: `congctl circuit`.  It carries no
+ * window, which any other algorithm would obey, too.
  *
  * A route is kept as the payload of its rtnetlink message (struct rtmsg and
  * attributes), so that one that was there before comes back as it was, with
@@ -33,7 +34,6 @@ struct route_want {
 	bool via;			/* the gateway was asked for: it wins */
 	int ifindex;
 	char dev[IFNAMSIZ];
-	uint32_t fcwnd;			/* segments */
 };
 
 int route_build(const struct route_want *want, const struct route *base,

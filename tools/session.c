@@ -15,7 +15,6 @@
 #include "link.h"
 #include "plan.h"
 #include "sysctl.h"
-#include "units.h"
 
 /*
  * Asked of the kernel and not of the user id: root of a user namespace that
@@ -114,7 +113,6 @@ static int want_route(struct session *s, const struct circuit *c, struct err *e)
 
 	s->route.to = c->to;
 	s->route.ifindex = s->facts.ifindex;
-	s->route.fcwnd = s->plan.fcwnd;
 	memcpy(s->route.dev, c->dev, sizeof(s->route.dev));
 	s->route.via = c->via.family;
 	s->route.gateway = c->via;
@@ -163,37 +161,9 @@ void session_check_route(struct session *s, const struct circuit *c)
 	if (route_has_congctl(&r, CC_NAME) || table == RT_TABLE_MAIN || table == RT_TABLE_LOCAL)
 		return;
 	note(&s->notes,
-	     "from %s to %s the kernel takes a route of table %u, by ip rule, and not the circuit's: give that one initcwnd %u and congctl %s",
+	     "from %s to %s the kernel takes a route of table %u, by ip rule, and not the circuit's: give that one congctl %s",
 	     format_addr(source, sizeof(source), &from), format_prefix(far, sizeof(far), &c->to),
-	     table, s->plan.fcwnd, CC_NAME);
-}
-
-/* The plan's window is one for all streams; where each has one of its own, say so. */
-static void say_share(struct session *s, const struct circuit *c)
-{
-	char value[ITEM_VALUE];
-	struct err unused = { .text = "" };
-
-	if (c->streams == 1 || !sysctl_exists(FCWND_SYSCTL))
-		return;
-	if (sysctl_get(SHARE_SYSCTL, value, &unused))
-		note(&s->notes,
-		     "module %s as it is loaded is older than this ctcp-setup, %s, and gives each of the %u streams the whole window",
-		     MODULE_NAME, CTCP_VERSION, c->streams);
-	else if (!strcmp(value, "0"))
-		note(&s->notes,
-		     "%s is 0: each of the %u streams has the whole window to itself; 1 lets those to one address share it",
-		     SHARE_SYSCTL, c->streams);
-}
-
-static void say_pace(struct session *s, const struct circuit *c)
-{
-	char rate[32];
-
-	if (c->pace)
-		note(&s->notes,
-		     "--pace: %s paces each circuit of this network namespace at %s, by whichever device or route it leaves",
-		     RATE_SYSCTL, format_rate(rate, sizeof(rate), c->rate));
+	     table, CC_NAME);
 }
 
 static void say_who_uses_it(struct session *s, const struct circuit *c)
@@ -265,8 +235,6 @@ int session_changes(struct session *s, const struct circuit *c, struct err *e)
 		plan_memory(&s->facts, others, &s->plan, &s->notes);
 	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
 		   &s->wants);
-	say_share(s, c);
-	say_pace(s, c);
 	say_who_uses_it(s, c);
 	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
 			    &s->changes, &s->notes, e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup show: the circuits of this namespace, what their qdiscs did, the
- * peers that sockets send to with circuit, and where the kernel is no longer as
- * planned.
+ * ctcp-setup show: the circuits of this namespace, what their qdiscs and sockets
+ * did, others' circuits, the peers that have one of themselves, and where the
+ * kernel is no longer as planned.
  *
  * Drift is what a second run would change: the plan is made again from the
  * journal's circuit and held against the kernel.
@@ -15,6 +15,7 @@
 #include "command.h"
 #include "print.h"
 #include "qdisc.h"
+#include "sysctl.h"
 #include "units.h"
 
 /* net.ipv4.tcp_rmem "4096 131072 6291456": its third number alone differs */
@@ -62,66 +63,79 @@ static bool is_here(const struct session *s, const struct journal *j)
 	return !j->undone && !strcmp(j->netns, s->netns);
 }
 
-/* A circuit of this namespace whose prefix the peer is in */
-static bool has_prefix(const struct session *s, const struct live *l)
+/* One that a journal of this namespace tells of */
+static bool is_planned(const struct session *s, const struct live *l)
 {
 	uint32_t i;
 
-	for (i = 0; i < s->journals.n; i++)
+	for (i = 0; i < s->journals.n && !l->no_object; i++)
 		if (is_here(s, s->journals.list[i]) &&
-		    prefix_holds(&s->journals.list[i]->circuit.to, &l->peer))
+		    !strcmp(circuit_name(&s->journals.list[i]->circuit), l->object.name))
 			return true;
 	return false;
 }
 
-/* What no circuit's prefix holds is of those that have none; @c NULL: of nobody. */
-static bool is_of(const struct session *s, const struct circuit *c, const struct live *l)
+/* Of the circuit @c as the kernel has it, if it has it. */
+static void show_live(const struct session *s, const struct circuit *c)
 {
-	uint32_t i;
+	const struct live *l = lives_find(&s->lives, circuit_name(c));
 
-	if (c)
-		return c->to.family ? prefix_holds(&c->to, &l->peer) : !has_prefix(s, l);
-	for (i = 0; i < s->journals.n; i++)
-		if (is_here(s, s->journals.list[i]) &&
-		    is_of(s, &s->journals.list[i]->circuit, l))
-			return false;
-	return true;
+	if (l)
+		print_live(stdout, l);
 }
 
-static void show_peers(const struct session *s, const struct circuit *c)
+/* Circuits of others, and with @peers those that peers have of themselves. */
+static void show_kind(const struct session *s, bool peers, const char *head)
 {
 	uint32_t i, n = 0;
 
 	for (i = 0; i < s->lives.n; i++) {
-		if (!is_of(s, c, &s->lives.list[i]))
+		const struct live *l = &s->lives.list[i];
+
+		if (l->no_object != peers || is_planned(s, l))
 			continue;
-		if (!c && !n++)
-			printf("other peers:\n");
-		print_live(stdout, &s->lives.list[i]);
+		if (!n++)
+			printf("%s:\n", head);
+		print_live(stdout, l);
 	}
 }
 
-static json_t *json_peers(const struct session *s, const struct circuit *c)
+static json_t *json_kind(const struct session *s, bool peers)
 {
 	json_t *list = json_array();
 	uint32_t i;
 
-	for (i = 0; i < s->lives.n; i++)
-		if (is_of(s, c, &s->lives.list[i]))
-			json_array_append_new(list, json_live(&s->lives.list[i]));
+	for (i = 0; i < s->lives.n; i++) {
+		const struct live *l = &s->lives.list[i];
+
+		if (l->no_object == peers && !is_planned(s, l))
+			json_array_append_new(list, json_live(l));
+	}
 	return list;
 }
 
-/* What applications do with circuit that is no circuit's of ours */
-static void show_others(const struct session *s, json_t *list)
+/* What is no circuit's of ours, and the namespace's totals if there is a module. */
+static void show_others(struct session *s, json_t *list)
 {
-	json_t *peers;
+	json_t *circuits, *peers;
+	struct totals t;
+	struct err unused;
+	bool known = !totals_read(&s->kernel.genl, &t, &unused);
 
-	if (!list)
-		return show_peers(s, NULL);
-	peers = json_peers(s, NULL);
-	if (json_array_size(peers))
-		json_array_append_new(list, json_pack("{s:n, s:O}", "dev", "peers", peers));
+	if (!list) {
+		show_kind(s, false, "other circuits");
+		show_kind(s, true, "other peers");
+		if (known)
+			print_totals(stdout, &t);
+		return;
+	}
+	circuits = json_kind(s, false);
+	peers = json_kind(s, true);
+	if (known)
+		json_array_append_new(list, json_pack("{s:n,s:O,s:O,s:o}", "dev", "circuits",
+						      circuits, "peers", peers, "totals",
+						      json_totals(&t)));
+	json_decref(circuits);
 	json_decref(peers);
 }
 
@@ -135,12 +149,12 @@ static void show_text(struct session *s, const struct circuit *c, const struct e
 		printf("%s: circuit of %s and %s\n  drift    %s\n", c->dev,
 		       format_rate(rate, sizeof(rate), c->rate),
 		       format_time(rtt, sizeof(rtt), c->rtt_us), trouble->text);
-		show_peers(s, c);
+		show_live(s, c);
 		return;
 	}
 	print_plan(stdout, c, &s->plan);
 	print_stats(q, stats);
-	show_peers(s, c);
+	show_live(s, c);
 	for (i = 0; i < s->changes.n; i++) {
 		drift_line(&s->changes.list[i], line, sizeof(line));
 		printf("  drift    %s\n", line);
@@ -150,13 +164,14 @@ static void show_text(struct session *s, const struct circuit *c, const struct e
 static json_t *show_json(struct session *s, const struct circuit *c, const struct err *trouble,
 			 const struct qdisc *q, const struct qdisc_stats *stats)
 {
+	const struct live *l = lives_find(&s->lives, circuit_name(c));
 	json_t *root, *drift = json_array();
 	char line[640];
 	uint32_t i;
 
 	if (trouble->text[0]) {
-		root = json_pack("{s:s, s:I, s:I}", "dev", c->dev,
-				 "rate_bit_s", (json_int_t)(c->rate * 8),
+		root = json_pack("{s:s, s:s, s:I, s:I}", "dev", c->dev,
+				 "name", circuit_name(c), "rate_bit_s", (json_int_t)(c->rate * 8),
 				 "rtt_us", (json_int_t)c->rtt_us);
 		json_array_append_new(drift, json_string(trouble->text));
 	} else {
@@ -167,7 +182,7 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 		drift_line(&s->changes.list[i], line, sizeof(line));
 		json_array_append_new(drift, json_string(line));
 	}
-	json_object_set_new(root, "peers", json_peers(s, c));
+	json_object_set_new(root, "circuit", l ? json_live(l) : json_null());
 	json_object_set_new(root, "drift", drift);
 	return root;
 }
@@ -200,13 +215,13 @@ static void show_one(struct session *s, const struct journal *j, json_t *list)
 		show_text(s, &c, &trouble, &q, &stats);
 }
 
-/* A module that has none, or is not there, is no reason not to show the rest. */
+/* A module that is not there is no reason not to show the rest. */
 static void read_lives(struct session *s)
 {
 	struct err e = { "" };
-	int rc = lives_read(&s->lives, &e);
+	int rc = sysctl_exists(FCWND_SYSCTL) ? lives_read(&s->lives, &e) : 0;
 
-	if (rc && rc != -ENOENT)
+	if (rc)
 		fprintf(stderr, "note: %s\n", e.text);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fault.h"
+#include "object.h"
 #include "undo.h"
 
 enum outcome {
@@ -28,16 +29,20 @@ struct job {
 	struct journal *j;
 	struct backend *b;
 	bool force;
-	bool dev_gone;		/* and its qdisc and routes with it */
+	bool dev_gone;		/* nothing has its name any more */
 	struct notes *notes;
 	struct err *e;
 };
 
-static bool is_ours(const struct record *r, const char *now)
+static bool is_ours(const struct job *job, const struct record *r, const char *now)
 {
 	/* our mq, cut short before all of its queues were filled */
 	if (r->kind == ITEM_QDISC && !strcmp(now, "mq unfinished"))
 		return true;
+	/* a circuit stays when its device goes, or is renamed */
+	if (r->kind == ITEM_CIRCUIT)
+		return object_is(now, r->after, job->dev_gone) ||
+		       object_is(now, r->prior, job->dev_gone);
 	return item_equal(r->kind, r->name, now, r->after) ||
 	       (r->prior[0] && item_equal(r->kind, r->name, now, r->prior));
 }
@@ -86,6 +91,23 @@ static void say_who_else(struct job *job, const struct record *r)
 	}
 }
 
+/*
+ * Qdisc and routes are known by the device's name alone, and are not found again; of a
+ * circuit the kernel tells under which name the device goes on.
+ */
+static void say_renamed(struct job *job, const struct record *r, const char *now)
+{
+	struct object o;
+
+	if (!job->dev_gone || r->kind != ITEM_CIRCUIT || object_parse(now, &o))
+		return;
+	if (o.dev[0] && o.dev[0] != '#')
+		note(job->notes,
+		     "%s is called %s now, and a shaper on it is not found by its old name: tc qdisc del dev %s root removes it",
+		     job->j->circuit.dev, o.dev, o.dev);
+	object_free(&o);
+}
+
 static int undo_record(struct job *job, const struct record *r, enum outcome *out)
 {
 	struct journal *owner = NULL;
@@ -113,10 +135,12 @@ static int undo_record(struct job *job, const struct record *r, enum outcome *ou
 		*out = GONE;
 		return 0;
 	}
-	if (is_ours(r, now) || job->force)
+	if (is_ours(job, r, now) || job->force) {
+		say_renamed(job, r, now);
 		restore(job, r, out);
-	else
+	} else {
 		*out = leave(job, r, now);
+	}
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Plan -> wants: which item carries which number, in the order in which they
- * are set.  Room first, then the shaper, and the window last, so that nothing
- * is ever sent that nothing holds.
+ * are set.  Room first, then the shaper, then the circuit with its window, and
+ * last what leads traffic to it, so that nothing is ever sent that nothing holds.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "changes.h"
+#include "object.h"
 #include "qdisc.h"
 
 #define TXQLEN_DEFAULT "1000"	/* DEFAULT_TX_QUEUE_LEN */
@@ -85,25 +86,38 @@ static void want_shaper(struct wants *w, const struct circuit *c,
 	qdisc_format(&q, want->value, sizeof(want->value));
 }
 
-/* The circuit's window, shared by its streams; and before it the pace. */
-static void want_circuit(struct wants *w, const struct circuit *c,
-			 const struct plan *p, const struct route_want *route)
+/*
+ * To a prefix by whichever device, or all that leaves by this one.  It always has
+ * its rate: where the module does not pace at it, the breaker still needs it to
+ * tell a path that is slower than the circuit.
+ */
+static void want_circuit(struct wants *w, const struct circuit *c, const struct plan *p)
+{
+	struct prefix all[2] = { { .family = AF_INET }, { .family = AF_INET6 } }, to = c->to;
+	struct object o = { .window = p->fcwnd, .rate = c->rate };
+	struct want *want = add_want(w, ITEM_CIRCUIT, circuit_name(c), RULE_EXACT);
+
+	if (!c->pace)
+		o.flags |= TCP_CIRCUIT_F_UNPACED;
+	if (c->early_window)
+		o.flags |= TCP_CIRCUIT_F_EARLY_WINDOW;
+	o.n = c->to.family ? 1 : 2;
+	o.prefixes = c->to.family ? &to : all;
+	if (!c->to.family)
+		memcpy(o.dev, c->dev, sizeof(o.dev));
+	object_format(&o, want->value);		/* of two prefixes: it fits */
+}
+
+static void want_route(struct wants *w, const struct circuit *c,
+		       const struct route_want *route)
 {
 	struct want *want;
-	char text[64];
+	char to[64];
 
-	if (c->pace) {
-		snprintf(text, sizeof(text), "%" PRIu64, c->rate);
-		want_text(w, ITEM_SYSCTL, RATE_SYSCTL, RULE_EXACT, text);
-	}
-	if (route) {
-		want = add_want(w, ITEM_ROUTE, format_prefix(text, sizeof(text), &c->to),
-				RULE_ROUTE);
-		want->route = route;
-	} else {
-		snprintf(text, sizeof(text), "%u", p->fcwnd);
-		want_text(w, ITEM_SYSCTL, FCWND_SYSCTL, RULE_EXACT, text);
-	}
+	if (!route)
+		return;
+	want = add_want(w, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to), RULE_ROUTE);
+	want->route = route;
 }
 
 /* @own_netns: the machine's own namespace, where the allowed list is kept. */
@@ -136,7 +150,8 @@ void wants_make(const struct circuit *c, const struct facts *f,
 		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
 	want_buffers(w, p);
 	want_shaper(w, c, f, p);
-	want_circuit(w, c, p, route);
+	want_circuit(w, c, p);
+	want_route(w, c, route);
 	want_default_cc(w, c, own_netns);
 }
 

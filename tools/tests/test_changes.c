@@ -17,6 +17,10 @@
 #include "undo.h"
 
 #define NETNS "c1"
+/* A circuit of all that leaves by a device: paced by the module, or by a qdisc */
+#define PACED(window, rate, dev) \
+	"window=" #window " rate=" #rate " prefixes=0.0.0.0/0,::/0 dev=" dev
+#define UNPACED(window, rate, dev) PACED(window, rate, dev) " flags=2"
 
 struct fake_item {
 	enum item_kind kind;
@@ -30,7 +34,6 @@ struct fake {
 	struct fake_item items[32];
 	int count, fail_at, die_at;
 	bool in_use;		/* the module cannot be removed */
-	bool old_module;	/* one that has no pacing */
 	jmp_buf killed;
 };
 
@@ -56,14 +59,15 @@ static void fake_put(struct fake *f, enum item_kind kind, const char *name, cons
 	snprintf(item->value, sizeof(item->value), "%s", value);
 }
 
-/* The sysctls that come and go with the module */
+static bool fake_loaded(struct fake *f)
+{
+	return !strcmp(fake_find(f, ITEM_MODULE, MODULE_NAME)->value, "loaded");
+}
+
+/* The sysctl that comes and goes with the module */
 static bool fake_has(struct fake *f, const char *name)
 {
-	bool loaded = !strcmp(fake_find(f, ITEM_MODULE, MODULE_NAME)->value, "loaded");
-
-	if (!strcmp(name, RATE_SYSCTL))
-		return loaded && !f->old_module;
-	return loaded || strcmp(name, FCWND_SYSCTL);
+	return fake_loaded(f) || strcmp(name, FCWND_SYSCTL);
 }
 
 static int fake_get(struct backend *b, enum item_kind kind, const char *name,
@@ -74,6 +78,10 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 
 	if (kind == ITEM_SYSCTL && !fake_has(f, name))
 		return err_set(e, -ENOENT, "no %s", name);
+	if (kind == ITEM_CIRCUIT && (!item || !fake_loaded(f))) {
+		strcpy(value, "absent");
+		return 0;
+	}
 	if (!item)
 		return err_set(e, kind == ITEM_SYSCTL ? -ENOENT : -ENODEV, "no %s", name);
 	strcpy(value, item->value);
@@ -89,15 +97,15 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		return err_set(e, -EIO, "%s fails", name);
 	if (kind == ITEM_SYSCTL && !fake_has(f, name))
 		return err_set(e, -ENOENT, "no %s", name);
+	if (kind == ITEM_CIRCUIT && !fake_loaded(f) && strcmp(value, "absent"))
+		return err_set(e, -EPROTONOSUPPORT, "no family");
 	if (kind == ITEM_MODULE && f->in_use && !strcmp(value, "absent")) {
 		err_set(e, -EBUSY, "in use");
 		return 1;
 	}
 	fake_put(f, kind, name, value);
-	if (kind == ITEM_MODULE) {
+	if (kind == ITEM_MODULE)
 		fake_put(f, ITEM_SYSCTL, FCWND_SYSCTL, "0");
-		fake_put(f, ITEM_SYSCTL, RATE_SYSCTL, "0");
-	}
 	if (f->count == f->die_at)
 		longjmp(f->killed, 1);
 	return 0;
@@ -125,7 +133,6 @@ static void fake_reset(struct fake *f)
 	f->backend.set = fake_set;
 	fake_put(f, ITEM_MODULE, MODULE_NAME, "absent");
 	fake_put(f, ITEM_SYSCTL, FCWND_SYSCTL, "0");
-	fake_put(f, ITEM_SYSCTL, RATE_SYSCTL, "0");
 	for (i = 0; i < ARRAY_SIZE(sysctls); i++)
 		fake_put(f, ITEM_SYSCTL, sysctls[i][0], sysctls[i][1]);
 	for (i = 1; i <= 3; i++) {
@@ -134,6 +141,7 @@ static void fake_reset(struct fake *f)
 		snprintf(dev, sizeof(dev), "eth%zu", i);
 		fake_put(f, ITEM_QDISC, dev, "default");
 		fake_put(f, ITEM_TXQLEN, dev, i == 2 ? "0" : "1000");
+		fake_put(f, ITEM_CIRCUIT, dev, "absent");
 	}
 }
 
@@ -265,13 +273,14 @@ static void test_apply_and_undo(void **state)
 	struct undo_result result;
 
 	(void)state;
-	/* module, sack, no_metrics, rmem_max, rmem, wmem, tcp_mem, qdisc, fcwnd, cc x 2 */
+	/* module, sack, no_metrics, rmem_max, rmem, wmem, tcp_mem, qdisc, circuit, cc x 2 */
 	assert_int_equal(apply(&c), 11);
 	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 67603128");
 	assert_value(&fake, ITEM_SYSCTL, "net.core.wmem_max", "999999999");
 	/* each number at least: 33074, the old 60000, 49611 */
 	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_mem", "33074 60000 49611");
-	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "11163");
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
+	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
 	assert_value(&fake, ITEM_SYSCTL, ALLOWED_CC, "reno cubic circuit");
 	assert_value(&fake, ITEM_QDISC, "eth1", "tbf rate 500000000 burst 100000 limit 16900782");
 	fake.count = 0;
@@ -381,7 +390,7 @@ static void test_killed_at_each(void **state)
 
 	(void)state;
 	a.pace = true;
-	for (n = 1; n <= 12; n++) {
+	for (n = 1; n <= 11; n++) {
 		apply_and_die(&a, n);
 		assert_int_equal(undo("eth1", false, &result), 0);
 		assert_int_equal(result.left, 0);
@@ -413,7 +422,9 @@ static void permute(const char * const order[3], bool rerun)
 	c[2].pace = true;
 	for (i = 0; i < 3; i++)
 		assert_true(apply(&c[i]) > 0);
-	assert_value(&fake, ITEM_SYSCTL, RATE_SYSCTL, "1250000000");
+	/* each its own */
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", PACED(11163, 500000000, "eth1"));
+	assert_value(&fake, ITEM_CIRCUIT, "eth2", UNPACED(1074, 125000000, "eth2"));
 	if (rerun) {
 		c[1].pace = true;
 		c[2].pace = false;
@@ -488,7 +499,7 @@ static void test_fail_below_another(void **state)
 	fake.fail_at = 0;
 	assert_true(apply(&a) > 0);
 	assert_int_equal(undo("eth2", false, &result), 0);
-	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "11163");
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_as_before(&fake);
 }
@@ -528,63 +539,101 @@ static void test_kept_for_another(void **state)
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_true(result.handed > 0);
 	assert_value(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
-	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "1074");
+	assert_value(&fake, ITEM_CIRCUIT, "eth2", UNPACED(1074, 125000000, "eth2"));
 	assert_int_equal(undo("eth2", false, &result), 0);
 	assert_as_before(&fake);
 }
 
-/* Paced like the window: one value, the last circuit's, and the note says so. */
+/* In place, the circuit's own, and no sysctl.  The rate stays, for the breaker. */
 static void test_pace(void **state)
-{
-	struct circuit a = circuit("eth1", 500000000, 26000, false);
-	struct circuit b = circuit("eth2", 125000000, 10000, false);
-	struct run *r = malloc(sizeof(*r));
-	struct undo_result result;
-	uint32_t i, said = 0;
-
-	(void)state;
-	a.pace = true;
-	b.pace = true;
-	/* module, sack, no_metrics, rmem_max, rmem, wmem, tcp_mem, qdisc, rate, fcwnd */
-	assert_int_equal(apply(&a), 10);
-	assert_value(&fake, ITEM_SYSCTL, RATE_SYSCTL, "500000000");
-	assert_int_equal(apply(&a), 0);
-	run_open(r);
-	assert_true(run_plan(r, &b) > 0);
-	for (i = 0; i < r->notes.n; i++)
-		said += !!strstr(r->notes.text[i],
-				 RATE_SYSCTL " is one value for this namespace and was 500000000 for another circuit; without --pace");
-	assert_int_equal(said, 1);
-	run_close(r);
-	assert_true(apply(&b) > 0);
-	assert_value(&fake, ITEM_SYSCTL, RATE_SYSCTL, "125000000");
-	assert_int_equal(undo("eth2", false, &result), 0);
-	assert_value(&fake, ITEM_SYSCTL, RATE_SYSCTL, "500000000");
-	a.pace = false;
-	assert_int_equal(apply(&a), 1);
-	assert_value(&fake, ITEM_SYSCTL, RATE_SYSCTL, "0");
-	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_as_before(&fake);
-}
-
-/* A module without pacing: refused, and all is as before, loaded or not. */
-static void test_pace_old_module(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
 	struct undo_result result;
 
 	(void)state;
-	fake.old_module = true;
 	c.pace = true;
-	assert_int_equal(apply(&c), -ENOENT);
-	assert_as_before(&fake);
-	assert_int_equal(undo("eth1", false, &result), -ENOENT);
-	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
-	fake.count = 0;
-	assert_int_equal(apply(&c), -ENOENT);
-	assert_int_equal(fake.count, 0);
+	/* module, sack, no_metrics, rmem_max, rmem, wmem, tcp_mem, qdisc, circuit */
+	assert_int_equal(apply(&c), 9);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", PACED(11163, 500000000, "eth1"));
+	assert_int_equal(apply(&c), 0);
 	c.pace = false;
+	assert_int_equal(apply(&c), 1);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+/* Opt-in, in place, and with either way of pacing. */
+static void test_early_window(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	c.early_window = true;
+	assert_int_equal(apply(&c), 9);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", PACED(11163, 500000000, "eth1") " flags=3");
+	assert_int_equal(apply(&c), 0);
+	c.pace = true;
+	assert_int_equal(apply(&c), 1);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", PACED(11163, 500000000, "eth1") " flags=1");
+	c.pace = false;
+	c.early_window = false;
+	assert_int_equal(apply(&c), 1);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+/* Another name is another circuit: the first one goes. */
+static void test_name(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
 	assert_true(apply(&c) > 0);
+	strcpy(c.name, "lhc");
+	assert_int_equal(apply(&c), 2);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	assert_value(&fake, ITEM_CIRCUIT, "lhc", UNPACED(11163, 500000000, "eth1"));
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_value(&fake, ITEM_CIRCUIT, "lhc", "absent");
+	assert_as_before(&fake);
+}
+
+static void refused(const struct circuit *c, const char *why)
+{
+	struct run *r = malloc(sizeof(*r));
+
+	run_open(r);
+	assert_int_equal(run_plan(r, c), -EEXIST);
+	if (!strstr(r->e.text, why))
+		print_error("expected \"%s\", got \"%s\"\n", why, r->e.text);
+	assert_non_null(strstr(r->e.text, why));
+	run_close(r);
+}
+
+/* Somebody's, or that of another device: refused, before anything is changed. */
+static void test_foreign_circuit(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct circuit d = circuit("eth2", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", "window=5 prefixes=192.0.2.0/24");
+	refused(&c, "no journal tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
+	refused(&c, "no journal tells of");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	assert_int_equal(fake.count, 0);
+	assert_true(apply(&c) > 0);
+	strcpy(d.name, "eth1");
+	refused(&d, "circuit eth1 is that of another device");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_true(apply(&d) > 0);
 }
 
 /* Made by version 0.1.0, whose window was each stream's: 11163 / 4. */
@@ -631,7 +680,8 @@ static void test_old_journal(void **state)
 	c.loss = 10000000;
 	c.pace = true;
 	assert_true(apply(&c) > 0);
-	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "11163");
+	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", PACED(11163, 500000000, "eth1"));
 	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 135206256");
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_as_before(&fake);
@@ -694,7 +744,7 @@ static void test_module_in_use(void **state)
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(undo("eth1", false, &result), 0);
 		assert_int_equal(result.in_use, 1);
-		assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
+		assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
 		assert_value(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
 	}
 	fake.in_use = false;
@@ -735,10 +785,32 @@ static void test_device_gone(void **state)
 	(void)state;
 	assert_true(apply(&c) > 0);
 	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "eth7");
+	/* the circuit of all that left by it has only the device's number left */
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "#7"));
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_int_equal(result.gone, 1);
 	assert_int_equal(result.left, 0);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
 	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 6291456");
+}
+
+/* Its circuit has followed it: with the same index, by the new name. */
+static void test_device_renamed(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
+	assert_true(apply(&c) > 0);
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "wan0"));
+	/* while there is an eth1, this one is somebody's */
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 1);
+	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "wan0");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
 }
 
 int main(void)
@@ -754,7 +826,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_killed_below_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kept_for_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pace, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pace_old_module, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_early_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign_circuit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_old_journal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed_by_someone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
@@ -762,6 +836,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_module_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_was_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

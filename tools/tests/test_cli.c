@@ -119,15 +119,20 @@ static void test_usage(void **state)
 		{ 2, "show --rate 4gbit", "", "\"--rate\" is not an option of show" },
 		{ 0, "reset --help", "Usage:", "" },
 		{ 2, "reset 192.0.2.7 192.0.2.8", "",
-		  "one address at a time, not \"192.0.2.7\" and \"192.0.2.8\"" },
-		{ 2, "reset lo", "", "\"lo\" is not the address of a peer; write e.g. 192.0.2.1" },
-		{ 2, "reset 192.0.2.0/24", "", "\"192.0.2.0/24\" is not the address" },
-		{ 2, "reset ''", "", "\"\" is not the address" },
+		  "one name or address at a time, not \"192.0.2.7\" and \"192.0.2.8\"" },
+		{ 2, "reset 'a b'", "",
+		  "\"a b\" is neither a circuit's name nor the address of a peer; write" },
+		{ 2, "reset ''", "", "\"\" is neither" },
+		{ 2, "reset abcdefghijklmnopqrstuvwxyz012345", "", "is neither" },
 		{ 2, "reset --json", "", "\"--json\" is not an option of reset" },
 		{ 2, "reset --force", "", "\"--force\" is not an option of reset" },
 		{ 2, "undo", "", "which device? e.g. ctcp-setup undo eth1" },
 		{ 2, "undo --json lo", "", "\"--json\" is not an option of undo" },
 		{ 2, "show lo eth0", "", "one device at a time" },
+		{ 0, "monitor --help", "Usage:", "" },
+		{ 2, "monitor lo", "", "\"lo\" is one word too many" },
+		{ 2, "monitor --quiet", "", "\"--quiet\" is not an option of monitor" },
+		{ 2, "show --quiet", "", "\"--quiet\" is not an option of show" },
 		{ 2, CIRCUIT "a/b", "", "\"a/b\" is not a device name" },
 		{ 2, CIRCUIT "sixteencharacter", "", "is not a device name" },
 	};
@@ -166,15 +171,64 @@ static void test_values(void **state)
 		{ 2, CIRCUIT "--loss 1 lo", "", "e.g. 1% or 0.01" },
 		{ 2, CIRCUIT "--loss lots lo", "", "write e.g. 0.1% or 1e-3" },
 		{ 2, CIRCUIT "--pace=4gbit lo", "", "takes no value" },
+		{ 2, CIRCUIT "--early-window=1 lo", "", "takes no value" },
 		{ 2, "show --pace", "", "\"--pace\" is not an option of show" },
 		{ 2, CIRCUIT "--shaper htb lo", "", "one of tbf, fq, none" },
 		{ 2, CIRCUIT "--to 10.0.0.1/8 lo", "", "did you mean 10.0.0.0/8?" },
 		{ 2, CIRCUIT "--to nowhere lo", "", "not a prefix" },
+		{ 2, CIRCUIT "--to 10.0.0.0/8 --to 11.0.0.0/8 lo", "",
+		  "--to is given twice, 10.0.0.0/8 and \"11.0.0.0/8\"" },
+		{ 2, CIRCUIT "--name 'a b' lo", "", "\"a b\" is not a name for a circuit" },
+		{ 2, CIRCUIT "--name 10.0.0.1 lo", "", "not an address" },
+		{ 2, CIRCUIT "10.0.0.1", "",
+		  "the name of device \"10.0.0.1\" cannot be that of its circuit; --name" },
 		{ 2, CIRCUIT "--via 10.0.0.1 lo", "", "--via needs --to" },
 		{ 2, CIRCUIT "--to 10.0.0.0/8 --via fe80::1 lo", "", "both IPv4 or both IPv6" },
 		{ 2, CIRCUIT "--to 10.0.0.0/8 --via 10.0.0.0/8 lo", "", "not an address" },
 		{ 2, CIRCUIT "--shaper fq --burst 100kb lo", "", "--shaper fq has none" },
 		{ 2, CIRCUIT "--shaper none --limit 100kb lo", "", "has no queue" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
+#define SET "circuit set lhc "
+
+static void test_circuit_words(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "circuit --help", "Usage:", "" },
+		{ 2, "circuit", "",
+		  "\"\" is not one of set NAME prefix P... window N, del NAME, list" },
+		{ 2, "circuit set", "", "\"set\" is not one of" },
+		{ 2, "circuit add lhc", "", "\"add lhc\" is not one of" },
+		{ 2, "circuit del", "", "\"del\" is not one of" },
+		{ 2, "circuit del a b", "", "\"del a\" is not one of" },
+		{ 2, "circuit list lhc", "", "\"list lhc\" is not one of" },
+		{ 2, "circuit --json list", "", "\"--json\" is not an option of circuit" },
+		{ 2, "circuit set 'a b' window 1", "", "\"a b\" is not a name for a circuit" },
+		{ 2, "circuit del 192.0.2.1", "", "\"192.0.2.1\" is not a name for a circuit" },
+		{ 2, "circuit del -- -x", "", "\"-x\" is not a name for a circuit" },
+		{ 2, SET, "", "circuit lhc needs a prefix, e.g. prefix 192.0.2.0/24" },
+		{ 2, SET "window 10", "", "needs a prefix" },
+		{ 2, SET "prefix 192.0.2.0/24", "", "needs a window" },
+		{ 2, SET "prefix", "", "\"prefix\" needs a value" },
+		{ 2, SET "prefix 192.0.2.1/24 window 1", "",
+		  "prefix: \"192.0.2.1/24\" has bits behind its prefix length; did you mean" },
+		{ 2, SET "prefix x window 1", "", "prefix: \"x\" is not a prefix" },
+		{ 2, SET "prefix ::/0 window 0", "", "window: \"0\" is out of range" },
+		{ 2, SET "prefix ::/0 window 67108865", "", "from 1 to 67108864" },
+		{ 2, SET "prefix ::/0 window 1 window 2", "",
+		  "window is given twice, again as \"2\"" },
+		{ 2, SET "prefix ::/0 window 1 rate 4", "",
+		  "rate: \"4\" has no unit; 4mbit or 4gbit?" },
+		{ 2, SET "prefix ::/0 window 1 mark 0", "", "mark: \"0\" is out of range" },
+		{ 2, SET "prefix ::/0 window 1 dev a/b", "", "\"a/b\" is not a device name" },
+		{ 2, SET "prefix ::/0 window 1 to x", "", "\"to\" is not one of prefix, window" },
+		{ 1, SET "prefix ::/0 window 1 rate 1gbit dev lo mark 7 early-window", "",
+		  "this needs CAP_NET_ADMIN" },
+		{ 1, "circuit del lhc", "", "this needs CAP_NET_ADMIN" },
 	};
 
 	(void)state;
@@ -188,6 +242,9 @@ static void test_refused(void **state)
 		{ 1, "undo lo", "", "this needs CAP_NET_ADMIN; run it as root\n" },
 		{ 1, "reset", "", "this needs CAP_NET_ADMIN; run it as root\n" },
 		{ 1, "--quiet reset 2001:db8::7", "", "this needs CAP_NET_ADMIN" },
+		{ 1, "reset eth1", "", "this needs CAP_NET_ADMIN" },
+		{ 1, "monitor", "", "this needs CAP_NET_ADMIN; run it as root\n" },
+		{ 1, "monitor --json", "", "this needs CAP_NET_ADMIN" },
 		{ 1, CIRCUIT "--dry-run lo", "", "lo is the loopback device" },
 		{ 1, "--dry-run " CIRCUIT "no-such-device", "",
 		  "there is no device no-such-device" },
@@ -232,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_circuit_words),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_show),
 	};

@@ -1,295 +1,522 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/net/tcp_circuit: { text, what is read from it }, and what is printed of it.
+ * Messages about circuits: what is read from them, what is made of a run of events,
+ * and what is printed of it all.
  */
 #include <errno.h>
+#include <linux/genetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "test.h"
 
+#include "event.h"
 #include "live.h"
 #include "print.h"
 
-#define HEAD "peer id window held sockets streams rate delivered lost trips state\n"
-#define HUGE "18446744073709551615"
+static union genl_request req;
+static const struct genl family = { .family = 31 };
 
-struct row {
-	const char *text;
-	int rc;
-	uint32_t n;
-	struct live last;	/* but for the peer */
-	const char *peer;
-};
-
-static const struct row rows[] = {
-	{ HEAD, .n = 0 },
-	{ HEAD "192.0.2.7 0 11163 8000 6 4 500000000 480000 12 0 closed\n", .n = 1,
-	  .peer = "192.0.2.7",
-	  .last = { .window = 11163, .held = 8000, .sockets = 6, .streams = 4,
-		    .rate = 500000000, .delivered = 480000, .lost = 12 } },
-	{ HEAD "192.0.2.7 0 1 1 1 1 0 1 1 0 closed\n"
-	  "2001:db8::7 0 1116 1116 1 1 0 480000 48000 2 tripped\n", .n = 2,
-	  .peer = "2001:db8::7",
-	  .last = { .window = 1116, .held = 1116, .sockets = 1, .streams = 1,
-		    .delivered = 480000, .lost = 48000, .trips = 2, .tripped = true } },
-	{ HEAD "* 0 67108864 0 1 0 0 0 0 0 closed\n", .n = 1, .peer = "none",
-	  .last = { .window = 67108864, .sockets = 1 } },
-	{ HEAD "* 4294967295 1 0 1 0 0 0 0 0 closed\n", .n = 1, .peer = "none",
-	  .last = { .id = 4294967295, .window = 1, .sockets = 1 } },
-	/* aligned, and with a column that is not known here */
-	{ "peer  id window held sockets streams rate delivered lost trips state quiet\n"
-	  "192.0.2.7\t 0    11163 0 1 0 0 0 0 0 closed 77\n", .n = 1, .peer = "192.0.2.7",
-	  .last = { .window = 11163, .sockets = 1 } },
-	{ HEAD "* 0 1 0 1 0 " HUGE " " HUGE " 0 0 closed\n", .n = 1, .peer = "none",
-	  .last = { .window = 1, .sockets = 1, .rate = UINT64_MAX,
-		    .delivered = UINT64_MAX } },
-	/* past 64 bits, by a digit or by one */
-	{ HEAD "* 0 1 0 1 0 0 " HUGE "0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 0 1 0 0 18446744073709551616 0 0 closed\n", .rc = -EBADMSG },
-	{ "", .rc = -EBADMSG },
-	{ "\n", .rc = -EBADMSG },
-	{ "\t\n", .rc = -EBADMSG },
-	{ "peer\n", .rc = -EBADMSG },
-	{ "peer id window held sockets streams rate delivered lost trips\n", .rc = -EBADMSG },
-	{ "peer id held window sockets streams rate delivered lost trips state\n",
-	  .rc = -EBADMSG },
-	{ "x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x\n",
-	  .rc = -EBADMSG },
-	{ HEAD "\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 0 1 0 0 0 0 0\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 0 1 0 0 0 0 0 closed closed\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 0 1 0 0 0 0 0 open\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 0 1 0 0 0 0 0 Tripped\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 -1 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1 +1 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "* 0 0x1 0 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "* 0 1.5 0 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "** 0 1 0 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "192.0.2 0 1 0 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "192.0.2.7/24 0 1 0 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	{ HEAD "2001:db8::g 0 1 0 1 0 0 0 0 0 closed\n", .rc = -EBADMSG },
-	/* a good line does not save a bad one */
-	{ HEAD "* 0 1 0 1 0 0 0 0 0 closed\n* 0\n", .rc = -EBADMSG },
-};
-
-static void check(const struct row *r, const struct lives *ls)
+static struct prefix prefix(const char *text)
 {
-	const struct live *got, *want = &r->last;
-	char text[64];
+	struct prefix p;
+	struct err e;
 
-	assert_int_equal(ls->n, r->n);
-	if (!r->n)
-		return;
-	got = &ls->list[ls->n - 1];
-	assert_string_equal(format_addr(text, sizeof(text), &got->peer), r->peer);
-	assert_int_equal(got->id, want->id);
-	assert_int_equal(got->window, want->window);
-	assert_int_equal(got->held, want->held);
-	assert_int_equal(got->sockets, want->sockets);
-	assert_int_equal(got->streams, want->streams);
-	assert_int_equal(got->rate, want->rate);
-	assert_int_equal(got->delivered, want->delivered);
-	assert_int_equal(got->lost, want->lost);
-	assert_int_equal(got->trips, want->trips);
-	assert_int_equal(got->tripped, want->tripped);
+	assert_int_equal(parse_prefix(text, &p, &e), 0);
+	return p;
 }
 
-static void test_table(void **state)
+static void put_evidence(struct nlmsghdr *nlh, uint32_t reason)
 {
-	struct lives ls;
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TCP_CIRCUIT_A_EVIDENCE);
+
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_REASON, reason);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_UID, 1000);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_MS, 500);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_SEGMENTS, 4000);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_LOST, 800);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_CE, 3000);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_RTT, 340000);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED, 27000);
+	mnl_attr_put_u64(nlh, TCP_CIRCUIT_EVIDENCE_A_RATE, 12500000);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_THRESHOLD, 100);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_WINDOW, 11163);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_WINDOW_CUT, 10);
+	mnl_attr_nest_end(nlh, nest);
+}
+
+/* An object's message, with or without a trip. */
+static struct nlmsghdr *object_message(uint8_t cmd, uint32_t window, uint64_t rate,
+				       uint32_t tripped)
+{
+	struct prefix to[2] = { prefix("2001:db8::/32"), prefix("192.0.2.0/24") };
+	struct object o = { .name = "lhc", .window = window, .rate = rate, .dev = "lo", .n = 2,
+			    .prefixes = to };
+	struct nlmsghdr *nlh = genl_message(&family, &req, cmd);
+	struct err e;
+
+	assert_int_equal(object_put(nlh, &o, &e), 0);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_ID, 3);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_SOCKETS, 6);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_HUNGRY, 4);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_CWND_TOTAL, 8000);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_BREAKER, !!tripped);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_TRIPPED_USERS, tripped);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_TRIPS, 2 * tripped);
+	mnl_attr_put_u64(nlh, TCP_CIRCUIT_A_DELIVERED, 480000);
+	mnl_attr_put_u64(nlh, TCP_CIRCUIT_A_LOST, tripped ? 48000 : 12);
+	mnl_attr_put_u64(nlh, TCP_CIRCUIT_A_CE, 0);
+	if (tripped)
+		put_evidence(nlh, TCP_CIRCUIT_REASON_LOSS);
+	/* of a newer module */
+	mnl_attr_put_strz(nlh, TCP_CIRCUIT_A_MAX + 7, "more");
+	return nlh;
+}
+
+/* The same of one with flags. */
+static struct nlmsghdr *flagged(struct nlmsghdr *nlh, uint32_t flags)
+{
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_FLAGS, flags);
+	return nlh;
+}
+
+/* A peer's own; its address as such, or as a prefix of full length. */
+static struct nlmsghdr *peer_message(uint8_t cmd, const char *address, bool as_prefix)
+{
+	struct nlmsghdr *nlh = genl_message(&family, &req, cmd);
+	struct prefix p = prefix(address);
+	struct nlattr *nest = NULL;
+	uint16_t n = p.family == AF_INET ? 4 : 16;
+
+	if (as_prefix) {
+		nest = mnl_attr_nest_start(nlh, TCP_CIRCUIT_A_PREFIX);
+		mnl_attr_put(nlh, TCP_CIRCUIT_PREFIX_A_ADDRESS, n, p.addr);
+		mnl_attr_put_u8(nlh, TCP_CIRCUIT_PREFIX_A_LEN, (uint8_t)p.len);
+		mnl_attr_nest_end(nlh, nest);
+	} else {
+		mnl_attr_put(nlh, TCP_CIRCUIT_A_ADDRESS, n, p.addr);
+	}
+	mnl_attr_put(nlh, TCP_CIRCUIT_A_AUTO, 0, NULL);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_WINDOW, 10);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_SOCKETS, 1);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_UID, 1000);
+	return nlh;
+}
+
+static void test_object(void **state)
+{
+	static const struct evidence evidence = {
+		.reason = TCP_CIRCUIT_REASON_LOSS, .uid = 1000, .ms = 500, .segments = 4000,
+		.lost = 800, .ce = 3000, .rtt = 340000, .rtt_expected = 27000,
+		.rate = 12500000, .threshold = 100, .window = 11163, .window_cut = 10,
+	};
+	struct live l;
+
+	(void)state;
+	assert_int_equal(live_parse(object_message(TCP_CIRCUIT_CMD_GET, 11163, 500000000, 1), &l),
+			 0);
+	assert_string_equal(l.object.name, "lhc");
+	assert_string_equal(l.object.dev, "lo");
+	assert_int_equal(l.object.n, 2);
+	assert_int_equal(l.object.prefixes[0].family, AF_INET);
+	assert_int_equal(l.object.window, 11163);
+	assert_int_equal(l.object.rate, 500000000);
+	assert_false(l.no_object);
+	assert_false(l.of_user);
+	assert_int_equal(l.id, 3);
+	assert_int_equal(l.sockets, 6);
+	assert_int_equal(l.hungry, 4);
+	assert_int_equal(l.cwnd_total, 8000);
+	assert_int_equal(l.breaker, TCP_CIRCUIT_BREAKER_TRIPPED);
+	assert_int_equal(l.tripped_users, 1);
+	assert_int_equal(l.trips, 2);
+	assert_int_equal(l.delivered, 480000);
+	assert_int_equal(l.lost, 48000);
+	assert_int_equal(l.ce, 0);
+	assert_memory_equal(&l.evidence, &evidence, sizeof(l.evidence));
+	live_free(&l);
+}
+
+static void test_peer(void **state)
+{
+	static const char * const peers[] = { "192.0.2.7", "2001:db8::7" };
+	char name[64];
+	struct live l;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(live_parse(peer_message(TCP_CIRCUIT_CMD_GET, peers[i / 2], i % 2),
+					    &l), 0);
+		assert_true(l.no_object);
+		assert_true(l.of_user);
+		assert_int_equal(l.uid, 1000);
+		assert_string_equal(live_name(&l, name, sizeof(name)), peers[i / 2]);
+		live_free(&l);
+	}
+}
+
+/* Each attribute a byte longer or shorter: refused, and nothing leaks. */
+static void test_sizes(void **state)
+{
+	static const struct {
+		uint16_t type, len;
+	} rows[] = {
+		{ TCP_CIRCUIT_A_ID, 3 }, { TCP_CIRCUIT_A_SOCKETS, 5 }, { TCP_CIRCUIT_A_HUNGRY, 0 },
+		{ TCP_CIRCUIT_A_CWND_TOTAL, 8 }, { TCP_CIRCUIT_A_BREAKER, 2 },
+		{ TCP_CIRCUIT_A_TRIPPED_USERS, 8 }, { TCP_CIRCUIT_A_TRIPS, 8 },
+		{ TCP_CIRCUIT_A_DELIVERED, 4 }, { TCP_CIRCUIT_A_LOST, 4 },
+		{ TCP_CIRCUIT_A_CE, 12 }, { TCP_CIRCUIT_A_CAUSE, 1 }, { TCP_CIRCUIT_A_UID, 2 },
+		{ TCP_CIRCUIT_A_ADDRESS, 5 }, { TCP_CIRCUIT_A_ADDRESS, 0 },
+	};
+	static const char space[16];
+	struct nlmsghdr *nlh;
+	struct nlattr *nest;
+	struct live l;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		int rc = live_parse(rows[i].text, strlen(rows[i].text), &ls);
-
-		if (rc != rows[i].rc)
-			print_error("row %zu: rc %d\n", i, rc);
-		assert_int_equal(rc, rows[i].rc);
-		if (!rc)
-			check(&rows[i], &ls);
-		else
-			assert_null(ls.list);
-		lives_free(&ls);
+		nlh = object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0);
+		mnl_attr_put(nlh, rows[i].type, rows[i].len, space);
+		assert_int_equal(live_parse(nlh, &l), -EBADMSG);
 	}
+	nlh = object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0);
+	nest = mnl_attr_nest_start(nlh, TCP_CIRCUIT_A_EVIDENCE);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_EVIDENCE_A_RATE, 1);
+	mnl_attr_nest_end(nlh, nest);
+	assert_int_equal(live_parse(nlh, &l), -EBADMSG);
+	/* nobody's: no name, no address */
+	nlh = genl_message(&family, &req, TCP_CIRCUIT_CMD_GET);
+	assert_int_equal(live_parse(nlh, &l), -EBADMSG);
+	nlh->nlmsg_len = NLMSG_HDRLEN;
+	assert_int_equal(live_parse(nlh, &l), -EBADMSG);
 }
 
-static const char two[] = HEAD
-"192.0.2.7 0 11163 8000 6 4 500000000 480000 12 0 closed\n"
-"2001:db8::7 0 1116 1116 1 1 0 480000 48000 2 tripped\n";
-
-/* At the end of a line it is a text of fewer lines; anywhere else it is none. */
-static void test_cut_short(void **state)
-{
-	struct lives ls;
-	size_t n;
-
-	(void)state;
-	for (n = 0; n < sizeof(two) - 1; n++) {
-		int rc = live_parse(two, n, &ls);
-
-		assert_int_equal(rc, n && two[n - 1] == '\n' ? 0 : -EBADMSG);
-		lives_free(&ls);
-	}
-}
-
-/*
- * Each bit of each byte, and some bytes in its place: in the header, or a NUL, it is
- * refused; elsewhere it may be another number, and is refused or read as two lines.
- */
+/* Each bit of a message turned: it is read or refused, and nothing else. */
 static void test_changed(void **state)
 {
-	static const char junk[] = { 0, '\n', ' ', '9', '*', (char)0xff };
-	char text[sizeof(two)];
-	struct lives ls;
-	size_t i, k;
-	int rc;
+	union genl_request copy;
+	struct nlmsghdr *nlh = object_message(TCP_CIRCUIT_CMD_GET, 11163, 500000000, 1);
+	size_t len = nlh->nlmsg_len, i;
+	struct live l;
+	int bit;
 
 	(void)state;
-	for (i = 0; i < sizeof(two) - 1; i++) {
-		for (k = 0; k < 8 + sizeof(junk); k++) {
-			memcpy(text, two, sizeof(two));
-			text[i] = k < 8 ? (char)(two[i] ^ 1 << k) : junk[k - 8];
-			rc = live_parse(text, sizeof(two) - 1, &ls);
-			if (text[i] != two[i] && (!text[i] || i < sizeof(HEAD) - 1))
-				assert_int_equal(rc, -EBADMSG);
-			assert_true(rc == -EBADMSG || (!rc && ls.n == 2));
-			lives_free(&ls);
+	for (i = NLMSG_HDRLEN; i < len; i++) {
+		for (bit = 0; bit < 8; bit++) {
+			int rc;
+
+			memcpy(&copy, &req, len);
+			copy.space[i] = (char)(copy.space[i] ^ 1 << bit);
+			rc = live_parse(&copy.hdr, &l);
+			assert_true(!rc || rc == -EBADMSG);
+			if (!rc)
+				live_free(&l);
 		}
+	}
+	for (i = NLMSG_HDRLEN; i < len; i++) {
+		/* a length that the kernel never gives: no whole attribute is read */
+		copy.hdr.nlmsg_len = (uint32_t)i;
+		if (!live_parse(&copy.hdr, &l))
+			live_free(&l);
 	}
 }
 
-/* Room for them grows. */
-static void test_many(void **state)
+static void add(struct lives *ls, struct nlmsghdr *nlh)
 {
-	const char *line = "192.0.2.7 0 11163 8000 6 4 500000000 480000 12 0 closed\n";
-	struct lives ls;
-	char *text;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	struct live l;
+
+	assert_int_equal(live_parse(nlh, &l), 0);
+	assert_int_equal(lives_add(ls, &l), 0);
+}
+
+static void test_list(void **state)
+{
+	struct lives ls = { 0 };
 	int i;
 
 	(void)state;
-	assert_non_null(out);
-	fputs(HEAD, out);
-	for (i = 0; i < 1000; i++)
-		fputs(line, out);
-	fclose(out);
-	assert_int_equal(live_parse(text, len, &ls), 0);
-	assert_int_equal(ls.n, 1000);
-	assert_int_equal(ls.list[999].window, 11163);
+	for (i = 0; i < 100; i++)
+		add(&ls, peer_message(TCP_CIRCUIT_CMD_GET, "192.0.2.7", false));
+	assert_null(lives_find(&ls, "lhc"));
+	assert_null(lives_find(&ls, ""));
+	assert_int_equal(lives_tripped(&ls), 0);
+	add(&ls, object_message(TCP_CIRCUIT_CMD_GET, 11163, 0, 3));
+	assert_non_null(lives_find(&ls, "lhc"));
+	assert_int_equal(lives_tripped(&ls), 3);
 	lives_free(&ls);
-	free(text);
+	assert_int_equal(lives_tripped(&ls), 0);
 }
 
-static struct prefix address(const char *text)
+static void test_clash(void **state)
 {
-	struct prefix p;
-
-	assert_int_equal(parse_address(text, &p), 0);
-	return p;
-}
-
-static void test_peers(void **state)
-{
-	const struct prefix any = { .family = 0 };
-	struct prefix good = address("192.0.2.7"), bad = address("2001:db8::7");
-	struct prefix none = address("192.0.2.8"), net = address("2001:db8::");
-	struct lives ls;
+	struct prefix p[2] = { prefix("198.51.100.0/24"), prefix("2001:db8::/32") };
+	struct object o = { .name = "other", .dev = "lo", .n = 2, .prefixes = p };
+	const struct live *with = NULL;
+	struct lives ls = { 0 };
 
 	(void)state;
-	net.len = 32;
-	assert_int_equal(live_parse(two, sizeof(two) - 1, &ls), 0);
-	assert_true(lives_know(&ls, &good) && lives_know(&ls, &bad));
-	assert_true(lives_know(&ls, &any));
-	assert_false(lives_know(&ls, &none));
-	assert_int_equal(lives_tripped(&ls, &any), 1);
-	assert_int_equal(lives_tripped(&ls, &bad), 1);
-	assert_int_equal(lives_tripped(&ls, &good), 0);
+	add(&ls, object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0));
+	assert_ptr_equal(lives_clash(&ls, &o, &with), &p[1]);
+	assert_string_equal(with->object.name, "lhc");
+	o.n = 1;
+	assert_null(lives_clash(&ls, &o, &with));
+	o.n = 2;
+	o.mark = 7;
+	assert_null(lives_clash(&ls, &o, &with));
+	o.mark = 0;
+	o.dev[0] = 0;
+	assert_null(lives_clash(&ls, &o, &with));
+	strcpy(o.dev, "lo");
+	strcpy(o.name, "lhc");
+	assert_null(lives_clash(&ls, &o, &with));
 	lives_free(&ls);
-	assert_false(lives_know(&ls, &any));
-	assert_true(prefix_holds(&net, &bad));
-	assert_false(prefix_holds(&bad, &net));
-	assert_false(prefix_holds(&net, &good));
-	assert_false(prefix_holds(&any, &good));
-	assert_false(prefix_holds(&good, &any));
-	net = address("0.0.0.0");
-	net.len = 0;
-	assert_true(prefix_holds(&net, &good));
 }
 
-static void check_printed(const char *line, const char *want)
+static void check_printed(struct nlmsghdr *nlh, const char *want)
 {
-	char text[512], *got;
-	struct lives ls;
+	struct live l;
+	char *got;
 	size_t len;
 	FILE *out;
 
-	snprintf(text, sizeof(text), HEAD "%s\n", line);
-	assert_int_equal(live_parse(text, strlen(text), &ls), 0);
+	assert_int_equal(live_parse(nlh, &l), 0);
 	out = open_memstream(&got, &len);
 	assert_non_null(out);
-	print_live(out, ls.list);
+	print_live(out, &l);
 	fclose(out);
 	assert_string_equal(got, want);
 	free(got);
-	lives_free(&ls);
+	live_free(&l);
 }
 
 /* 12 of 480012 are 0.0025 %; 48000 of 528000 are 9.0909 %. */
 static void test_printed(void **state)
 {
 	(void)state;
-	check_printed("192.0.2.7 0 11163 8000 6 4 500000000 480000 12 0 closed",
-		      "  peer     192.0.2.7: 8000 of 11163 segments held, 6 sockets, 4 with all they may send, paced at 4gbit, 12 lost, 0.0025%\n");
-	check_printed("2001:db8::7 0 1116 1116 1 1 0 480000 48000 2 tripped",
-		      "  peer     2001:db8::7: 1116 of 1116 segments held, 1 socket, 1 with all they may send, 48000 lost, 9.09%, tripped 2 times\n"
-		      "  TRIPPED  2001:db8::7: lost too much for too long, so its window is cut; ctcp-setup reset 2001:db8::7 gives it back at once\n");
-	check_printed("* 0 10 0 1 0 " HUGE " 0 0 1 tripped",
-		      "  peer     all peers: 0 of 10 segments held, 1 socket, 0 with all they may send, paced at 1.845e+10 GB/s, 0 lost, tripped 1 time\n"
-		      "  TRIPPED  all peers: lost too much for too long, so its window is cut; ctcp-setup reset gives it back at once\n");
-	check_printed("* 7 10 0 1 0 0 0 0 0 closed",
-		      "  peer     id 7: 0 of 10 segments held, 1 socket, 0 with all they may send, 0 lost\n");
+	check_printed(object_message(TCP_CIRCUIT_CMD_GET, 11163, 500000000, 0),
+		      "  circuit  lhc to 192.0.2.0/24, 2001:db8::/32 by lo: 8000 of 11163 segments shared out, 6 sockets, 4 with an equal share, paced at 4gbit, 12 lost, 0.0025%\n");
+	/* the rate that a qdisc holds is no pace */
+	check_printed(flagged(object_message(TCP_CIRCUIT_CMD_GET, 11163, 500000000, 0),
+			      TCP_CIRCUIT_F_UNPACED | TCP_CIRCUIT_F_EARLY_WINDOW),
+		      "  circuit  lhc to 192.0.2.0/24, 2001:db8::/32 by lo: 8000 of 11163 segments shared out, 6 sockets, 4 with an equal share, rate 4gbit early-window unpaced, 12 lost, 0.0025%\n");
+	check_printed(object_message(TCP_CIRCUIT_CMD_GET, 11163, 0, 1),
+		      "  circuit  lhc to 192.0.2.0/24, 2001:db8::/32 by lo: 8000 of 11163 segments shared out, 6 sockets, 4 with an equal share, 48000 lost, 9.09%, tripped 2 times\n"
+		      "  TRIPPED  lhc: the window of 1 user is cut; ctcp-setup reset lhc gives it back at once\n"
+		      "  tripped  by: user 1000: 800 of 4000 segments lost, 20% where 10% are too many in 500ms; window 11163 -> 10\n");
+	check_printed(peer_message(TCP_CIRCUIT_CMD_GET, "2001:db8::7", false),
+		      "  peer     2001:db8::7 of user 1000: 0 of 10 segments shared out, 1 socket, 0 with an equal share, 0 lost\n");
+}
+
+static void check_reason(uint32_t reason, const char *want)
+{
+	struct evidence ev = {
+		.reason = reason, .uid = 7, .ms = 2000, .segments = 1000, .lost = 1, .ce = 500,
+		.rtt = 340000, .rtt_expected = 27000, .rate = 12500000, .threshold = 125,
+		.window = 1000, .window_cut = 10,
+	};
+	char *got;
+	size_t len;
+	FILE *out = open_memstream(&got, &len);
+
+	assert_non_null(out);
+	print_evidence(out, &ev);
+	fclose(out);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static void test_reasons(void **state)
+{
+	(void)state;
+	check_reason(TCP_CIRCUIT_REASON_LOSS,
+		     "user 7: 1 of 1000 segments lost, 0.1% where 12.5% are too many in 2s; window 1000 -> 10");
+	check_reason(TCP_CIRCUIT_REASON_CE,
+		     "user 7: 500 of 1000 segments marked by ECN, 50% where 12.5% are too many in 2s; window 1000 -> 10");
+	check_reason(TCP_CIRCUIT_REASON_DELAY,
+		     "user 7: a round trip of at least 340ms where window and rate explain 27ms in 2s; window 1000 -> 10");
+	check_reason(TCP_CIRCUIT_REASON_SHORTFALL,
+		     "user 7: window in use and only 100mbit delivered in 2s; window 1000 -> 10");
+	check_reason(77,
+		     "user 7: reason 77, not known to this ctcp-setup in 2s; window 1000 -> 10");
+}
+
+/* The event's line behind its time and a blank. */
+static void check_event(struct lives *known, struct nlmsghdr *nlh, const char *want)
+{
+	struct event ev;
+	char *got;
+	size_t len;
+	FILE *out;
+
+	assert_int_equal(event_parse(nlh, &ev), 0);
+	assert_int_equal(event_learn(known, &ev), 0);
+	out = open_memstream(&got, &len);
+	assert_non_null(out);
+	print_event(out, &ev);
+	fclose(out);
+	assert_non_null(strchr(got, ' '));
+	assert_string_equal(strchr(got, ' ') + 1, want);
+	free(got);
+	live_free(&ev.live);
+}
+
+static void test_events(void **state)
+{
+	static const char config[] =
+		"window 20, rate 8mbit, to 192.0.2.0/24, 2001:db8::/32 by lo\n";
+	struct lives known = { 0 };
+	struct nlmsghdr *nlh;
+	char want[256];
+
+	(void)state;
+	snprintf(want, sizeof(want), "added lhc: %s", config);
+	check_event(&known, object_message(TCP_CIRCUIT_CMD_ADDED_NTF, 20, 1000000, 0), want);
+	check_event(&known, object_message(TCP_CIRCUIT_CMD_CHANGED_NTF, 30, 1000000, 0),
+		    "changed lhc: window 20 -> 30\n");
+	check_event(&known, object_message(TCP_CIRCUIT_CMD_CHANGED_NTF, 20, 0, 0),
+		    "changed lhc: window 30 -> 20, rate 8mbit -> none\n");
+	check_event(&known, flagged(object_message(TCP_CIRCUIT_CMD_CHANGED_NTF, 20, 0, 0),
+				    TCP_CIRCUIT_F_UNPACED),
+		    "changed lhc: flags none -> unpaced\n");
+	check_event(&known, object_message(TCP_CIRCUIT_CMD_TRIPPED_NTF, 20, 0, 1),
+		    "tripped lhc: user 1000: 800 of 4000 segments lost, 20% where 10% are too many in 500ms; window 11163 -> 10\n");
+	nlh = object_message(TCP_CIRCUIT_CMD_CLOSED_NTF, 20, 0, 1);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_A_CAUSE, TCP_CIRCUIT_CAUSE_RESET);
+	check_event(&known, nlh,
+		    "closed lhc: reset; it had tripped by user 1000: 800 of 4000 segments lost, 20% where 10% are too many in 500ms; window 11163 -> 10\n");
+	assert_int_equal(known.n, 1);
+	check_event(&known, object_message(TCP_CIRCUIT_CMD_REMOVED_NTF, 20, 0, 0),
+		    "removed lhc\n");
+	assert_int_equal(known.n, 0);
+	/* of one that was not known it is said what it is */
+	snprintf(want, sizeof(want), "changed lhc: %s", config);
+	check_event(&known, object_message(TCP_CIRCUIT_CMD_CHANGED_NTF, 20, 1000000, 0), want);
+	check_event(&known, peer_message(TCP_CIRCUIT_CMD_REMOVED_NTF, "192.0.2.7", false),
+		    "removed 192.0.2.7\n");
+	assert_int_equal(known.n, 1);
+	lives_free(&known);
+}
+
+/* One of a newer module is passed over. */
+static void test_unknown_event(void **state)
+{
+	struct event ev;
+
+	(void)state;
+	assert_int_equal(event_parse(object_message(TCP_CIRCUIT_CMD_MAX + 1, 1, 0, 0), &ev),
+			 -ENOMSG);
+	assert_int_equal(event_parse(object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0), &ev), -ENOMSG);
+}
+
+static void is_text(const json_t *root, const char *key, const char *want)
+{
+	assert_non_null(json_object_get(root, key));
+	if (want)
+		assert_string_equal(json_string_value(json_object_get(root, key)), want);
+	else
+		assert_true(json_is_null(json_object_get(root, key)));
+}
+
+static void is_number(const json_t *root, const char *key, json_int_t want)
+{
+	assert_int_equal(json_integer_value(json_object_get(root, key)), want);
 }
 
 static void test_json(void **state)
 {
-	static const char line[] = HEAD "* 7 10 3 2 1 " HUGE " 480000 " HUGE " 1 tripped\n";
-	struct lives ls;
+	struct event ev;
+	json_t *got, *list;
+
+	(void)state;
+	assert_int_equal(event_parse(object_message(TCP_CIRCUIT_CMD_TRIPPED_NTF, 11163, 500000000,
+						    1), &ev), 0);
+	ev.live.lost = UINT64_MAX;
+	got = json_event(&ev);
+	assert_non_null(got);
+	is_text(got, "event", "tripped");
+	is_text(got, "name", "lhc");
+	is_text(got, "peer", NULL);
+	is_text(got, "outgoing", "lo");
+	is_number(got, "fcwnd_segments", 11163);
+	is_number(got, "cwnd_total_segments", 8000);
+	is_number(got, "sockets", 6);
+	is_number(got, "hungry", 4);
+	is_number(got, "pace_bit_s", 4000000000);
+	is_number(got, "delivered_segments", 480000);
+	is_number(got, "lost_segments", INT64_MAX);
+	is_number(got, "trips", 2);
+	assert_true(json_is_true(json_object_get(got, "tripped")));
+	list = json_object_get(got, "prefixes");
+	assert_int_equal(json_array_size(list), 2);
+	assert_string_equal(json_string_value(json_array_get(list, 0)), "192.0.2.0/24");
+	is_text(json_object_get(got, "evidence"), "reason", "loss");
+	is_number(json_object_get(got, "evidence"), "slot_us", 500000);
+	is_number(json_object_get(got, "evidence"), "delivered_bit_s", 100000000);
+	json_decref(got);
+	live_free(&ev.live);
+	assert_int_equal(live_parse(peer_message(TCP_CIRCUIT_CMD_GET, "192.0.2.7", true), &ev.live),
+			 0);
+	got = json_live(&ev.live);
+	assert_non_null(got);
+	is_text(got, "name", NULL);
+	is_text(got, "peer", "192.0.2.7");
+	is_number(got, "uid", 1000);
+	is_text(got, "evidence", NULL);
+	json_decref(got);
+	live_free(&ev.live);
+}
+
+static void test_totals(void **state)
+{
+	struct nlmsghdr *nlh = genl_message(&family, &req, TCP_CIRCUIT_CMD_STATS);
+	struct totals t, want;
+	uint16_t type;
 	json_t *got;
 
 	(void)state;
-	assert_int_equal(live_parse(line, sizeof(line) - 1, &ls), 0);
-	got = json_live(ls.list);
-	assert_non_null(got);
-	assert_string_equal(json_string_value(json_object_get(got, "peer")), "*");
-	assert_int_equal(json_integer_value(json_object_get(got, "id")), 7);
-	assert_int_equal(json_integer_value(json_object_get(got, "fcwnd_segments")), 10);
-	assert_int_equal(json_integer_value(json_object_get(got, "held_segments")), 3);
-	assert_int_equal(json_integer_value(json_object_get(got, "sockets")), 2);
-	assert_int_equal(json_integer_value(json_object_get(got, "streams")), 1);
-	assert_int_equal(json_integer_value(json_object_get(got, "pace_bit_s")), INT64_MAX);
-	assert_int_equal(json_integer_value(json_object_get(got, "lost_segments")), INT64_MAX);
-	assert_int_equal(json_integer_value(json_object_get(got, "delivered_segments")), 480000);
-	assert_int_equal(json_integer_value(json_object_get(got, "trips")), 1);
-	assert_true(json_is_true(json_object_get(got, "tripped")));
+	for (type = TCP_CIRCUIT_STATS_A_CIRCUITS; type < TCP_CIRCUIT_STATS_A_PAD; type++) {
+		if (type < TCP_CIRCUIT_STATS_A_MEMORY)
+			mnl_attr_put_u32(nlh, type, 100U + type);
+		else
+			mnl_attr_put_u64(nlh, type, 100U + type);
+	}
+	assert_int_equal(totals_parse(nlh, &t), 0);
+	memset(&want, 0, sizeof(want));
+	want = (struct totals){
+		.circuits = 101, .circuits_max = 102, .prefixes = 103, .prefixes_max = 104,
+		.peers = 105, .peers_max = 106, .kept = 107, .kept_max = 108, .memory = 109,
+		.opened = 110, .reno = 111, .restored = 112, .timeouts = 113,
+		.recoveries = 114, .trips = 115, .resets = 116, .no_memory = 117,
+	};
+	assert_memory_equal(&t, &want, sizeof(t));
+	t.memory = UINT64_MAX;
+	t.no_memory = 5;
+	got = json_totals(&t);
+	is_number(got, "memory_bytes", INT64_MAX);
+	is_number(got, "no_memory", 5);
 	json_decref(got);
-	lives_free(&ls);
+	mnl_attr_put_u32(nlh, TCP_CIRCUIT_STATS_A_TRIPS, 5);
+	assert_int_equal(totals_parse(nlh, &t), -EBADMSG);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_cut_short),
+		cmocka_unit_test(test_object),
+		cmocka_unit_test(test_peer),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_clash),
 		cmocka_unit_test(test_printed),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_unknown_event),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_totals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,8 +331,6 @@ static void same_metrics(const struct nlattr *a, const struct nlattr *b)
 {
 	const struct nlattr *cc = find_nested(a, RTAX_CC_ALGO), *other;
 
-	assert_int_equal(mnl_attr_get_u32(find_nested(a, RTAX_INITCWND)),
-			 mnl_attr_get_u32(find_nested(b, RTAX_INITCWND)));
 	other = find_nested(b, RTAX_CC_ALGO);
 	assert_non_null(other);
 	assert_int_equal(strncmp(mnl_attr_get_payload(cc), mnl_attr_get_payload(other),
@@ -393,7 +391,6 @@ static void route_case_want(const struct route_case *rc, struct route_want *w)
 	memset(w, 0, sizeof(*w));
 	w->ifindex = LO_INDEX;
 	strcpy(w->dev, "lo");
-	w->fcwnd = 11163;
 	assert_int_equal(parse_prefix(rc->to, &w->to, &e), 0);
 	if (rc->gateway)
 		assert_int_equal(parse_gateway(rc->gateway, &w->gateway, &e), 0);
@@ -423,6 +420,8 @@ static void test_route(void **state)
 		route_message(&ours, RTM_NEWROUTE, &r);
 		route_to_text(&r, text);
 		dry_run_line(ITEM_ROUTE, cases[i].to, text, line, sizeof(line));
+		/* a window would be for other algorithms, too */
+		assert_null(strstr(line, "initcwnd"));
 		if (!capture(line))
 			skip();
 		same_route(&ours.hdr, &theirs.hdr);
@@ -441,7 +440,7 @@ static void test_route_like(void **state)
 		  " metric 7 mtu lock 1400 advmss 1200 rto_min 40ms initcwnd 9 congctl lock reno",
 		  "192.0.2.0/24",
 		  "via 198.51.100.1 dev lo src 198.51.100.7 mtu lock 1400 advmss 1200 rto_min 40ms"
-		  " initcwnd 11163 congctl lock circuit" },
+		  " initcwnd 9 congctl lock circuit" },
 		{ "ip route replace 192.0.0.0/16 via 198.51.100.1 dev lo onlink rtt lock 3ms rttvar 5",
 		  "192.0.2.0/24", "via 198.51.100.1 dev lo onlink rtt lock 24 rttvar 5" },
 		{ "ip route replace 192.0.0.0/16 dev lo src 198.51.100.7 hoplimit lock 9",
@@ -505,7 +504,7 @@ static void test_route_copy(void **state)
 	static const struct route_case rc = { "192.0.2.0/24", NULL };
 	static const char line_before[] =
 		"ip route replace 192.0.2.0/24 via 198.51.100.1 dev lo"
-		" src 198.51.100.7 metric 7 mtu 1400";
+		" src 198.51.100.7 metric 7 mtu 1400 initcwnd 20";
 	char text[ITEM_VALUE], line[512];
 	union nl_request ours;
 	struct route_want w;
@@ -521,7 +520,7 @@ static void test_route_copy(void **state)
 	route_message(&ours, RTM_NEWROUTE, &r);
 	route_to_text(&r, text);
 	dry_run_line(ITEM_ROUTE, rc.to, text, line, sizeof(line));
-	assert_non_null(strstr(line, "mtu 1400"));
+	assert_non_null(strstr(line, "mtu 1400 initcwnd 20"));
 	assert_non_null(strstr(line, "metric 7"));
 	assert_true(capture(line));
 	same_route(&ours.hdr, &theirs.hdr);

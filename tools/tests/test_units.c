@@ -357,12 +357,24 @@ static void test_circuit_later(void **state)
 		int rc;
 		const char *tail;
 		uint32_t loss;
-		bool pace;
+		bool pace, early;
+		const char *name;	/* NULL = the device's */
 	} rows[] = {
-		{ 0, "", 0, false },
-		{ 0, " loss=10000000", 10000000, false },
-		{ 0, " pace=1", 0, true },
-		{ 0, " loss=499999999 pace=1", 499999999, true },
+		{ 0, "", 0, false, false, NULL },
+		{ 0, " loss=10000000", 10000000, false, false, NULL },
+		{ 0, " pace=1", 0, true, false, NULL },
+		{ 0, " loss=499999999 pace=1", 499999999, true, false, NULL },
+		{ 0, " early_window=1", 0, false, true, NULL },
+		{ 0, " loss=1 early_window=1", 1, false, true, NULL },
+		{ 0, " pace=1 early_window=1 name=lhc", 0, true, true, "lhc" },
+		{ 0, " name=lhc", 0, false, false, "lhc" },
+		{ 0, " loss=1 pace=1 name=pace=1", 1, true, false, "pace=1" },
+		{ 0, " name=abcdefghijklmnopqrstuvwxyz01234", 0, false, false,
+		  "abcdefghijklmnopqrstuvwxyz01234" },
+		{ .rc = -EBADMSG, .tail = " name=" },
+		{ .rc = -EBADMSG, .tail = " name=abcdefghijklmnopqrstuvwxyz012345" },
+		{ .rc = -EBADMSG, .tail = " name=a b" },
+		{ .rc = -EBADMSG, .tail = " name=a pace=1" },
 		{ .rc = -EBADMSG, .tail = " " },
 		{ .rc = -EBADMSG, .tail = " loss=" },
 		{ .rc = -EBADMSG, .tail = " loss=0" },
@@ -378,6 +390,8 @@ static void test_circuit_later(void **state)
 		{ .rc = -EBADMSG, .tail = " pace=2" },
 		{ .rc = -EBADMSG, .tail = " pace=1 loss=1" },
 		{ .rc = -EBADMSG, .tail = " pace=1 pace=1" },
+		{ .rc = -EBADMSG, .tail = " early_window=0" },
+		{ .rc = -EBADMSG, .tail = " early_window=1 pace=1" },
 		{ .rc = -EBADMSG, .tail = " frob=1" },
 	};
 	char text[CIRCUIT_TEXT], again[CIRCUIT_TEXT];
@@ -392,6 +406,9 @@ static void test_circuit_later(void **state)
 			continue;
 		assert_int_equal(c.loss, rows[i].loss);
 		assert_int_equal(c.pace, rows[i].pace);
+		assert_int_equal(c.early_window, rows[i].early);
+		strcpy(c.dev, "eth1");
+		assert_string_equal(circuit_name(&c), rows[i].name ?: "eth1");
 		assert_string_equal(circuit_format(again, sizeof(again), &c), text);
 	}
 }

@@ -2,7 +2,8 @@
 #
 # Unit tests: cmocka, built with ASan and UBSan, no root, nothing left behind.
 
-TESTS	:= test_units test_plan test_cli test_netlink test_journal test_changes test_live
+TESTS	:= test_units test_plan test_cli test_netlink test_object test_journal test_changes \
+	 test_live
 T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
 TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"'

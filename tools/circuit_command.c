@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctcp-setup circuit set|del|list: circuits without a plan, as the kernel has
+ * them.  No journal: what is set here stays until it is deleted here.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "object.h"
+
+static int list(struct err *e)
+{
+	struct lives all;
+	uint32_t i;
+	int rc = lives_read(&all, e);
+
+	for (i = 0; !rc && i < all.n; i++) {
+		if (all.list[i].no_object)
+			continue;
+		object_print_words(stdout, &all.list[i].object);
+		printf("\n");
+	}
+	lives_free(&all);
+	return rc;
+}
+
+static int change(const struct args *a, struct err *e)
+{
+	struct genl g;
+	int rc = genl_open(&g, e);
+
+	if (!rc && a->verb == CIRCUIT_SET)
+		rc = object_set(&g, &a->object, e);
+	else if (!rc)
+		rc = object_del(&g, a->object.name, e);
+	genl_close(&g);
+	if (rc == -ENOENT && a->verb == CIRCUIT_DEL)
+		return err_set(e, rc, "there is no circuit %s; ctcp-setup circuit list names those there are",
+			       a->object.name);
+	return rc;
+}
+
+int command_circuit(const struct args *a, struct err *e)
+{
+	int rc;
+
+	if (a->verb == CIRCUIT_LIST)
+		return list(e);
+	rc = need_net_admin("", e);
+	return rc ? rc : change(a, e);
+}
