@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * circuit_hostile: what a user without privileges, or a peer, may try
+ *
+ *	circuit_hostile windows [options] ADDRESS PORT	(-s STATE: when it asks)
+ *	circuit_hostile accept	[options] PORT
+ *	circuit_hostile ttl	[options] ADDRESS PORT
+ *	circuit_hostile send	[options] ADDRESS PORT
+ *	circuit_hostile many	[options] ADDRESS PORT
+ *	circuit_hostile hoard	[options] PORT
+ *	circuit_hostile read	[options] ADDRESS PORT
+ *	circuit_hostile leak	[options] ADDRESS PORT
+ *	circuit_hostile leave	[options] ADDRESS PORT
+ *
+ *	-u UID		become this user first, without capabilities
+ *	-n SOCKETS	-t MS		-w SEGMENTS that each asks for
+ *	-C ALGORITHM	of the sockets, default circuit; "": the system's
+ *	-b ADDRESS	bind to this one, and the following ones
+ *
+ * windows sends by all sockets, each of which asks for the window: before connect(),
+ * in SYN_SENT ("syn"), when "established", after "disconnect" and another connect(),
+ * or whenever it comes back from another algorithm ("toggle").  accept does
+ * so by a listener's children.  Both add up the windows of those that are circuit's
+ * and have data outstanding, at each turn, and print the largest sum.  ttl makes loss
+ * of its own.  many connects to so many addresses from ADDRESS on.  hoard accepts and
+ * does not read; leak keeps a socket that was reset; leave goes to cubic.
+ *
+ * Prints one line of NAME=value when it is done, send one each second.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <grp.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sock.h"
+
+#ifndef SO_MEMINFO
+#define SO_MEMINFO	55
+#endif
+
+#define SOCKETS_MAX	1024
+#define CLOSED		7	/* TCP_CLOSE, which only netinet/tcp.h has */
+#define CHUNK		(64 * 1024)
+#define TTL_DEAD_MS	30	/* of these packets none arrives ... */
+#define TTL_ALIVE_MS	100	/* ... and of these all */
+#define TOGGLE_MS	20
+
+struct options {
+	const char	*algorithm;
+	const char	*state;
+	const char	*bind;
+	int		sockets;
+	long		ms;
+	uint32_t	ask;		/* segments, 0: it does not */
+	int		uid;		/* -1: stay who we are */
+	bool		any;		/* look at windows of all algorithms */
+};
+
+struct stream {
+	int	fd;
+	uint64_t acked;		/* bytes, at the last look */
+};
+
+struct seen {
+	uint32_t	sum_max;	/* of windows, segments */
+	uint32_t	flight_max;	/* of what is outstanding, segments */
+	int		refused;	/* of the asks */
+};
+
+static struct stream streams[SOCKETS_MAX];
+
+static long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static void become(int uid)
+{
+	if (uid < 0)
+		return;
+	if (setgroups(0, NULL) || setgid(uid) || setuid(uid))
+		die("setuid");
+}
+
+/* --- sockets -------------------------------------------------------------- */
+
+/* The @i-th address from @text on */
+static struct sockaddr_in address_of(const char *text, int i, int port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(port) };
+
+	if (inet_pton(AF_INET, text, &to.sin_addr) != 1) {
+		errno = EINVAL;
+		die(text);
+	}
+	to.sin_addr.s_addr = htonl(ntohl(to.sin_addr.s_addr) + i);
+	return to;
+}
+
+static int new_socket(const struct options *o, int i)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct sockaddr_in from;
+
+	if (fd < 0)
+		die("socket");
+	if (*o->algorithm)
+		set_algorithm(fd, o->algorithm);
+	if (o->bind) {
+		from = address_of(o->bind, i, 0);
+		if (bind(fd, (void *)&from, sizeof(from)))
+			die("bind");
+	}
+	return fd;
+}
+
+static void start_connecting(int fd, const struct sockaddr_in *to)
+{
+	if (connect(fd, (void *)to, sizeof(*to)) && errno != EINPROGRESS)
+		die("connect");
+}
+
+static void await_connected(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	if (poll(&pfd, 1, 60000) <= 0)
+		errno = ETIMEDOUT;
+	else if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		errno = err;
+	if (errno)
+		die("connect");
+}
+
+static void connect_now(int fd, const struct sockaddr_in *to)
+{
+	start_connecting(fd, to);
+	errno = 0;
+	await_connected(fd);
+}
+
+static void disconnect(int fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	if (connect(fd, &none, sizeof(none)))
+		die("disconnect");
+}
+
+/* No more of it, and no FIN that waits for a path */
+static void drop(int fd)
+{
+	struct linger now = { .l_onoff = 1 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
+static void drop_all(const struct options *o)
+{
+	for (int i = 0; i < o->sockets; i++)
+		drop(streams[i].fd);
+}
+
+static void ask(int fd, const struct options *o, struct seen *seen)
+{
+	if (!o->ask || !setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND,
+				   &o->ask, sizeof(o->ask)))
+		return;
+	if (errno != EPERM)
+		die("TCP_CIRCUIT_FCWND");
+	seen->refused++;
+}
+
+static struct tcp_circuit_info circuit_info_of(int fd)
+{
+	struct tcp_circuit_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len) &&
+	    errno != ENOPROTOOPT)
+		die("TCP_CIRCUIT_INFO");
+	return info;
+}
+
+static void feed(const struct options *o)
+{
+	static char chunk[CHUNK];
+
+	for (int i = 0; i < o->sockets; i++)
+		while (send(streams[i].fd, chunk, sizeof(chunk), MSG_NOSIGNAL) > 0)
+			;
+}
+
+static void pause_ms(long ms)
+{
+	usleep(ms * 1000);
+}
+
+/* Neither another algorithm's, nor Reno's, which circuit is without a window */
+static bool is_circuits(int fd)
+{
+	char name[16] = "";
+	socklen_t len = sizeof(name);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len))
+		die("TCP_CONGESTION");
+	return !strcmp(name, "circuit");
+}
+
+static void look(const struct options *o, struct seen *seen)
+{
+	uint32_t sum = 0, flight = 0;
+
+	for (int i = 0; i < o->sockets; i++) {
+		struct tcp_info info;
+
+		if (!o->any && !is_circuits(streams[i].fd))
+			continue;
+		info = tcp_info_of(streams[i].fd);
+		if (!info.tcpi_unacked)
+			continue;
+		sum += info.tcpi_snd_cwnd;
+		flight += info.tcpi_unacked;
+	}
+	if (sum > seen->sum_max)
+		seen->sum_max = sum;
+	if (flight > seen->flight_max)
+		seen->flight_max = flight;
+}
+
+/* Bytes acknowledged of all since the last call */
+static uint64_t acked(const struct options *o)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < o->sockets; i++) {
+		uint64_t bytes = tcp_info_of(streams[i].fd).tcpi_bytes_acked;
+
+		sum += bytes - streams[i].acked;
+		streams[i].acked = bytes;
+	}
+	return sum;
+}
+
+static void report(const struct options *o, const struct seen *seen)
+{
+	int tripped = 0, users = 0;
+
+	for (int i = 0; i < o->sockets; i++) {
+		struct tcp_circuit_info info = circuit_info_of(streams[i].fd);
+
+		tripped += info.tci_breaker == TCP_CIRCUIT_BREAKER_TRIPPED;
+		users += info.tci_source == TCP_CIRCUIT_SOURCE_USER;
+	}
+	printf("sum_max=%u flight_max=%u refused=%d tripped=%d gifts=%d acked=%llu\n",
+	       seen->sum_max, seen->flight_max, seen->refused, tripped, users,
+	       (unsigned long long)acked(o));
+	fflush(stdout);
+}
+
+/* --- windows, accept ------------------------------------------------------ */
+
+static bool state_is(const struct options *o, const char *state)
+{
+	return !strcmp(o->state, state);
+}
+
+static int open_windows(const struct options *o, int i,
+			const struct sockaddr_in *to, struct seen *seen)
+{
+	int fd = new_socket(o, i);
+
+	if (state_is(o, "before"))
+		ask(fd, o, seen);
+	if (state_is(o, "disconnect")) {
+		connect_now(fd, to);
+		disconnect(fd);
+		if (*o->algorithm)
+			set_algorithm(fd, o->algorithm);
+		ask(fd, o, seen);
+	}
+	start_connecting(fd, to);
+	if (state_is(o, "syn"))
+		ask(fd, o, seen);
+	errno = 0;
+	await_connected(fd);
+	if (state_is(o, "established"))
+		ask(fd, o, seen);
+	return fd;
+}
+
+/* One after the other goes to cubic, and comes back at its next turn. */
+static void toggle(const struct options *o, int turn, struct seen *seen)
+{
+	int fd = streams[turn % o->sockets].fd;
+	bool leaves = turn / o->sockets % 2 == 0;
+
+	set_algorithm(fd, leaves ? "cubic" : "circuit");
+	if (!leaves)
+		ask(fd, o, seen);
+}
+
+static void send_and_look(const struct options *o, struct seen *seen)
+{
+	long begin = now_ms(), toggled = begin;
+	int turn = 0;
+
+	while (now_ms() - begin < o->ms) {
+		feed(o);
+		look(o, seen);
+		if (state_is(o, "toggle") && now_ms() - toggled >= TOGGLE_MS) {
+			toggled = now_ms();
+			toggle(o, turn++, seen);
+		}
+		pause_ms(1);
+	}
+	report(o, seen);
+	drop_all(o);
+}
+
+static void run_windows(const struct options *o, const char *address, int port)
+{
+	struct sockaddr_in to = address_of(address, 0, port);
+	struct seen seen = { 0 };
+
+	for (int i = 0; i < o->sockets; i++)
+		streams[i].fd = open_windows(o, i, &to, &seen);
+	send_and_look(o, &seen);
+}
+
+static int listen_at(const struct options *o, int port)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET,
+				   .sin_port = htons(port) };
+	int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (*o->algorithm)
+		set_algorithm(listener, o->algorithm);
+	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 1024))
+		die("listen");
+	return listener;
+}
+
+static void accept_all(const struct options *o, int listener)
+{
+	for (int i = 0; i < o->sockets; i++) {
+		streams[i].fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+		if (streams[i].fd < 0)
+			die("accept");
+	}
+}
+
+/* Children inherit what the listener asked for, and each asks once more. */
+static void run_accept(const struct options *o, int port)
+{
+	int listener = listen_at(o, port);
+	struct seen seen = { 0 };
+
+	ask(listener, o, &seen);
+	accept_all(o, listener);
+	for (int i = 0; i < o->sockets; i++)
+		ask(streams[i].fd, o, &seen);
+	send_and_look(o, &seen);
+}
+
+/* --- loss of one's own, and others ---------------------------------------- */
+
+static void connect_all(const struct options *o, const char *address, int port,
+			bool one_each)
+{
+	struct seen seen = { 0 };
+
+	for (int i = 0; i < o->sockets; i++) {
+		struct sockaddr_in to = address_of(address, one_each ? i : 0,
+						   port);
+
+		streams[i].fd = new_socket(o, i);
+		start_connecting(streams[i].fd, &to);
+	}
+	for (int i = 0; i < o->sockets; i++) {
+		errno = 0;
+		await_connected(streams[i].fd);
+		ask(streams[i].fd, o, &seen);
+	}
+}
+
+static void set_ttl(const struct options *o, int ttl)
+{
+	for (int i = 0; i < o->sockets; i++)
+		if (setsockopt(streams[i].fd, IPPROTO_IP, IP_TTL, &ttl,
+			       sizeof(ttl)))
+			die("IP_TTL");
+}
+
+static void run_ttl(const struct options *o, const char *address, int port)
+{
+	long begin = now_ms();
+	struct seen seen = { 0 };
+
+	connect_all(o, address, port, false);
+	while (now_ms() - begin < o->ms) {
+		long phase = (now_ms() - begin) % (TTL_DEAD_MS + TTL_ALIVE_MS);
+
+		set_ttl(o, phase < TTL_DEAD_MS ? 1 : 64);
+		feed(o);
+		look(o, &seen);
+		pause_ms(1);
+	}
+	report(o, &seen);
+	drop_all(o);
+}
+
+static void run_send(const struct options *o, const char *address, int port)
+{
+	long begin = now_ms(), told = begin;
+	struct seen seen = { 0 };
+
+	connect_all(o, address, port, false);
+	while (now_ms() - begin < o->ms) {
+		feed(o);
+		look(o, &seen);
+		pause_ms(1);
+		if (now_ms() - told < 1000)
+			continue;
+		told += 1000;
+		report(o, &seen);
+		seen.sum_max = 0;
+		seen.flight_max = 0;
+	}
+	drop_all(o);
+}
+
+static void run_many(const struct options *o, const char *address, int port)
+{
+	struct seen seen = { 0 };
+	long begin;
+
+	connect_all(o, address, port, true);
+	begin = now_ms();
+	while (now_ms() - begin < o->ms) {
+		feed(o);
+		pause_ms(10);
+	}
+	report(o, &seen);
+	drop_all(o);
+}
+
+/* --- who does not read ---------------------------------------------------- */
+
+/* Bytes that the kernel holds for what nobody has read */
+static uint64_t held(const struct options *o)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < o->sockets; i++) {
+		uint32_t mem[SK_MEMINFO_VARS] = { 0 };
+		socklen_t len = sizeof(mem);
+
+		if (getsockopt(streams[i].fd, SOL_SOCKET, SO_MEMINFO, mem, &len))
+			die("SO_MEMINFO");
+		sum += mem[SK_MEMINFO_RMEM_ALLOC];
+	}
+	return sum;
+}
+
+static void run_hoard(const struct options *o, int port)
+{
+	int listener = listen_at(o, port);
+	uint64_t most = 0;
+	long begin;
+
+	accept_all(o, listener);
+	begin = now_ms();
+	while (now_ms() - begin < o->ms) {
+		uint64_t now = held(o);
+
+		if (now > most)
+			most = now;
+		pause_ms(10);
+	}
+	printf("held_max=%llu\n", (unsigned long long)most);
+	fflush(stdout);
+	drop_all(o);
+}
+
+/* The other end of accept: it reads what comes. */
+static void run_read(const struct options *o, const char *address, int port)
+{
+	static char chunk[CHUNK];
+	long begin = now_ms();
+
+	connect_all(o, address, port, false);
+	while (now_ms() - begin < o->ms) {
+		for (int i = 0; i < o->sockets; i++)
+			while (recv(streams[i].fd, chunk, sizeof(chunk),
+				    MSG_TRUNC) > 0)
+				;
+		pause_ms(1);
+	}
+	drop_all(o);
+}
+
+/* --- what is left, and who leaves ----------------------------------------- */
+
+/*
+ * Two streams; whoever reads "ready" and the first one's port resets that from
+ * the other end.  Its descriptor stays open; how long, then, until the other
+ * stream's window is as large as the circuit's?
+ */
+static void run_leak(const struct options *o, const char *address, int port)
+{
+	struct sockaddr_in self;
+	socklen_t len = sizeof(self);
+	struct seen seen = { 0 };
+	long begin = now_ms(), reset = 0;
+	uint32_t window, before = 0, after = 0;
+
+	connect_all(o, address, port, false);
+	window = circuit_info_of(streams[1].fd).tci_fcwnd;
+	if (getsockname(streams[0].fd, (void *)&self, &len))
+		die("getsockname");
+	while (now_ms() - begin < 500) {
+		feed(o);
+		look(o, &seen);
+		pause_ms(1);
+	}
+	before = tcp_info_of(streams[1].fd).tcpi_snd_cwnd;
+	printf("ready port=%d\n", ntohs(self.sin_port));
+	fflush(stdout);
+	while (now_ms() - begin < o->ms) {
+		feed(o);
+		if (!reset && tcp_info_of(streams[0].fd).tcpi_state == CLOSED)
+			reset = now_ms();
+		after = tcp_info_of(streams[1].fd).tcpi_snd_cwnd;
+		if (reset && after >= window)
+			break;
+		pause_ms(1);
+	}
+	printf("before=%u after=%u ms=%ld\n", before, after,
+	       reset ? now_ms() - reset : -1);
+	drop_all(o);
+}
+
+/* To cubic with a full window, and what it makes of it in 0.3 s */
+static void run_leave(const struct options *who, const char *address, int port)
+{
+	struct options all = *who;
+	const struct options *o = &all;
+	struct seen seen = { 0 };
+	struct tcp_info info;
+	long begin = now_ms();
+
+	all.any = true;
+
+	connect_all(o, address, port, false);
+	while (now_ms() - begin < o->ms) {
+		feed(o);
+		look(o, &seen);
+		pause_ms(1);
+	}
+	set_algorithm(streams[0].fd, "cubic");
+	info = tcp_info_of(streams[0].fd);
+	printf("window=%u ssthresh=%u ", seen.sum_max, info.tcpi_snd_ssthresh);
+	begin = now_ms();
+	seen.sum_max = 0;
+	while (now_ms() - begin < 300) {
+		feed(o);
+		look(o, &seen);
+		pause_ms(1);
+	}
+	printf("cwnd_max=%u\n", seen.sum_max);
+	drop_all(o);
+}
+
+/* --- which ---------------------------------------------------------------- */
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: circuit_hostile windows|ttl|send|many|read|leak|leave [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-s STATE]\n"
+		"                       [-C ALGORITHM] [-b ADDRESS] ADDRESS PORT\n"
+		"       circuit_hostile accept|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM] PORT\n");
+	return 2;
+}
+
+static bool parse(int argc, char **argv, struct options *o)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "u:n:t:w:s:C:b:")) != -1) {
+		switch (opt) {
+		case 'u': o->uid = atoi(optarg); break;
+		case 'n': o->sockets = atoi(optarg); break;
+		case 't': o->ms = atol(optarg); break;
+		case 'w': o->ask = strtoul(optarg, NULL, 0); break;
+		case 's': o->state = optarg; break;
+		case 'C': o->algorithm = optarg; break;
+		case 'b': o->bind = optarg; break;
+		default: return false;
+		}
+	}
+	return o->sockets > 0 && o->sockets <= SOCKETS_MAX;
+}
+
+static const struct command {
+	const char	*name;
+	void		(*connect)(const struct options *o, const char *address,
+				   int port);
+	void		(*serve)(const struct options *o, int port);
+} commands[] = {
+	{ "windows", run_windows, NULL },
+	{ "accept", NULL, run_accept },
+	{ "ttl", run_ttl, NULL },
+	{ "send", run_send, NULL },
+	{ "many", run_many, NULL },
+	{ "hoard", NULL, run_hoard },
+	{ "read", run_read, NULL },
+	{ "leak", run_leak, NULL },
+	{ "leave", run_leave, NULL },
+	{ NULL, NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	struct options o = { .algorithm = "circuit", .state = "before",
+			     .sockets = 1, .ms = 1000, .uid = -1 };
+	const struct command *c = commands;
+
+	if (argc < 2)
+		return usage();
+	while (c->name && strcmp(c->name, argv[1]))
+		c++;
+	argc--;
+	argv++;
+	if (!c->name || !parse(argc, argv, &o))
+		return usage();
+	argc -= optind;
+	argv += optind;
+	if (argc != (c->connect ? 2 : 1))
+		return usage();
+	become(o.uid);
+	if (c->connect)
+		c->connect(&o, argv[0], atoi(argv[1]));
+	else
+		c->serve(&o, atoi(argv[0]));
+	return 0;
+}

@@ -1,0 +1,631 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# Nobody is harmed: what users without privileges, peers, and administrators of a
+# container try, and what it takes from others.  Throughput and time are asserted where
+# time is virtual; elsewhere windows, counts and order alone.
+#
+#	src --- rtr --- dst	r2: 10 ms, at times with loss
+#	10.99.0.0/16: all of it dst's; 10.88.0.0/16: all of it src's
+
+. "$(dirname "$0")/lib.sh"
+module_loaded && WAS_LOADED=1
+need_commands ethtool circuit_hostile circuit_nl circuit_sock ctcp-setup ss
+need_module
+
+WINDOW=1000
+MALLORY=65534		# users
+ALICE=65533
+SOCKETS=10
+MANY=300		# circuits left behind, more than are kept
+CUT=10			# what a breaker leaves of WINDOW
+SPARED=80		# % that others keep
+MSS=1460		# bytes, at most
+BUDGET=32		# windows of receive buffer for a circuit (buffers.c)
+TCP_MEM="47952 63936 95904"	# pages
+CEILING=net.ipv4.tcp_circuit_ceiling
+
+hostile()
+{
+	local what=$1
+
+	shift
+	in_src timeout 120 circuit_hostile "$what" "$@"
+}
+
+damage()
+{
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 delay 10ms "$@"
+}
+
+# A circuit to dst, without a past
+fresh()
+{
+	in_src circuit_nl del wave 2>/dev/null
+	in_src circuit_nl new excl wave prefix $DST4 window "${1:-$WINDOW}" \
+		>/dev/null || fail "a circuit to dst"
+}
+
+no_wave()
+{
+	in_src circuit_nl del wave
+}
+
+# stat NAME: of src
+stat_of()
+{
+	field "$1" "$(in_src circuit_nl stats)"
+}
+
+# least FILE NAME FROM TO: the smallest in these lines of it
+least()
+{
+	sed -n "$3,$4p" "$1" | sed -n "s/.*\\b$2=\\([0-9]*\\).*/\\1/p" |
+		sort -n | head -n 1
+}
+
+# mean FILE NAME FROM TO
+mean()
+{
+	sed -n "$3,$4p" "$1" | sed -n "s/.*\\b$2=\\([0-9]*\\).*/\\1/p" |
+		awk '{ n += $1 } END { print NR ? int(n / NR) : 0 }'
+}
+
+# --- ten sockets, and one window -------------------------------------------------
+
+# A stream that finds nothing left has one segment all the same.
+together()
+{
+	at_most "$1: windows together" $(($2 + SOCKETS)) "$(field sum_max "$3")"
+	at_least "$1: they are in use" $(($2 / 2)) "$(field flight_max "$3")"
+}
+
+# ask_all NAME WINDOW OPTION...: in every state of a socket
+ask_all()
+{
+	local name=$1 window=$2 state
+
+	shift 2
+	for state in before syn established disconnect toggle; do
+		together "$name, asked: $state" "$window" \
+			"$(hostile windows -u $MALLORY -n $SOCKETS -t 1500 \
+				-w "$WINDOW" -s $state "$@" $DST4 $PORT)"
+	done
+	together "$name, asked by a listener and its children" "$window" \
+		"$(accepted "$@")"
+}
+
+# By a server of src's, to readers on dst
+accepted()
+{
+	background src timeout 120 circuit_hostile accept -u $MALLORY \
+		-n $SOCKETS -t 1500 -w "$WINDOW" "$@" $((PORT + 1)) >"$TMP/accept"
+	until_true 10 accepting
+	in_dst circuit_hostile read -C "" -n $SOCKETS -t 2000 $SRC4 $((PORT + 1))
+	wait $!
+	cat "$TMP/accept"
+}
+
+accepting()
+{
+	in_src ss -Hltn "sport = :$((PORT + 1))" | grep -q LISTEN
+}
+
+one_window()
+{
+	fresh
+	ask_all "a user" $WINDOW
+	equal "a user, more than the circuit has, on a connection: refused" \
+		$SOCKETS "$(field refused "$(hostile windows -u $MALLORY \
+			-n $SOCKETS -t 100 -w $((WINDOW + 1)) -s established \
+			$DST4 $PORT)")"
+	together "a user, more than the circuit has, before it" $WINDOW \
+		"$(hostile windows -u $MALLORY -n $SOCKETS -t 1500 \
+			-w $((10 * WINDOW)) -s before $DST4 $PORT)"
+	no_wave
+}
+
+# Where nothing gives a window, fcwnd_max is for all sockets of a user to one peer.
+gift()
+{
+	local mine others
+
+	set_in src net.ipv4.tcp_circuit_fcwnd_max $WINDOW
+	ask_all "a gift" $WINDOW
+	background src circuit_hostile send -u $ALICE -n 1 -t 4000 -w $WINDOW \
+		$DST4 $PORT >"$TMP/alice"
+	others=$!
+	mine=$(hostile windows -u $MALLORY -n $SOCKETS -t 2500 -w $WINDOW \
+		$DST4 $PORT)
+	wait $others
+	together "a gift, beside another user's" $WINDOW "$mine"
+	equal "it is a gift" $SOCKETS "$(field gifts "$mine")"
+	at_least "another user has one of his own" $WINDOW \
+		"$(least "$TMP/alice" sum_max 2 3)"
+	set_in src net.ipv4.tcp_circuit_fcwnd_max 0
+}
+
+# --- breakers ----------------------------------------------------------------------
+
+# trip USER OPTION...: by loss for all; it lasts as long as it needs
+trip()
+{
+	local user=$1 pid
+
+	shift
+	background src circuit_hostile send -u "$user" -n 4 -t 120000 "$@" \
+		$DST4 $PORT >"$TMP/trip"
+	pid=$!
+	until_true 20 grep -q acked "$TMP/trip"
+	damage loss 60%
+	until_true 60 grep -q 'tripped=4' "$TMP/trip"
+	kill $pid
+	wait $pid 2>/dev/null
+	damage
+	matches "heavy loss trips a user's breaker" "tripped=4" \
+		"$(tail -n 1 "$TMP/trip")"
+}
+
+# Whatever the socket does, it stays tripped.
+no_way_out()
+{
+	local out
+
+	fresh
+	trip $MALLORY
+	ask_all "tripped" $CUT
+	out=$(hostile leave -u $MALLORY -t 500 $DST4 $PORT)
+	at_most "tripped, to cubic: threshold" $CUT "$(field ssthresh "$out")"
+	at_most "tripped, to cubic: the window 0.3 s later" $((4 * CUT)) \
+		"$(field cwnd_max "$out")"
+	out=$(hostile windows -u $ALICE -n 1 -t 1500 $DST4 $PORT)
+	equal "another user has not tripped" 0 "$(field tripped "$out")"
+	at_least "another user's window" $((WINDOW * SPARED / 100)) \
+		"$(field sum_max "$out")"
+	succeeds "reset" in_src circuit_nl reset wave
+	out=$(hostile windows -u $MALLORY -n 1 -t 1500 $DST4 $PORT)
+	equal "reset: the window is back" $WINDOW "$(field sum_max "$out")"
+	no_wave
+}
+
+# alice FILE: what she has each second, in the background
+alice()
+{
+	background src circuit_hostile send -u $ALICE -n 1 -t "$2" $DST4 $PORT \
+		>"$TMP/$1"
+	ALICE_PID=$!
+}
+
+# Mallory's two streams behave for 4 s; then their packets die on the way, by turns.
+ttl()
+{
+	local before after mallory
+
+	fresh
+	alice ttl 16000
+	hostile send -u $MALLORY -n 2 -t 4000 $DST4 $PORT >"$TMP/good"
+	mallory=$(hostile ttl -u $MALLORY -n 2 -t 9000 $DST4 $PORT)
+	wait $ALICE_PID
+	equal "loss of one's own making: his breaker trips" 2 \
+		"$(field tripped "$mallory")"
+	equal "not another user's" 0 \
+		"$(sed -n 's/.*\btripped=\([0-9]*\).*/\1/p' "$TMP/ttl" |
+			sort -n | tail -n 1)"
+	if [ "$LAB" = uml ]; then
+		before=$(mean "$TMP/ttl" acked 2 4)
+		after=$(least "$TMP/ttl" acked 6 12)
+		at_least "another user has of what he had, in his worst second, %" \
+			$SPARED $((after * 100 / before))
+	fi
+	at_least "another user's window, at last" $((WINDOW * SPARED / 100)) \
+		"$(least "$TMP/ttl" sum_max 9 12)"
+	no_wave
+}
+
+# A path that is lossy for everyone trips for each.
+for_all()
+{
+	fresh
+	alice all 120000
+	trip $MALLORY
+	damage loss 60%
+	until_true 60 grep -q tripped=1 "$TMP/all"
+	damage
+	kill $ALICE_PID
+	wait $ALICE_PID 2>/dev/null
+	equal "heavy loss for all: users that tripped" 2 \
+		"$(circuit_field src wave tripped_users)"
+	no_wave
+}
+
+many_connected()
+{
+	[ "$(in_src ss -Htn state established "dport = :$PORT" | wc -l)" -ge "$1" ]
+}
+
+many_tripped()
+{
+	[ "$(stat_of trips)" -ge "$1" ]
+}
+
+kept_is()
+{
+	[ "$(stat_of kept)" = "$1" ]
+}
+
+# leave_behind N: circuits to so many peers, tripped, and no socket
+leave_behind()
+{
+	local pid trips
+
+	trips=$(stat_of trips)
+	background src circuit_hostile many -u $MALLORY -n "$1" -t 600000 \
+		10.99.1.1 $PORT >/dev/null
+	pid=$!
+	until_true 60 many_connected "$1"
+	damage loss 25%
+	until_true 120 many_tripped $((trips + $1))
+	kill $pid
+	wait $pid 2>/dev/null
+	damage
+	at_least "left behind: breakers that tripped" "$1" \
+		$(($(stat_of trips) - trips))
+}
+
+nothing_is_there()
+{
+	[ "$(stat_of memory)" = 0 ]
+}
+
+left_behind()
+{
+	set_in src net.ipv4.tcp_circuit_fcwnd 20
+	set_in src net.ipv4.tcp_circuit_breaker_ms 500
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
+	end_sockets src
+	until_true 60 nothing_is_there
+	leave_behind $MANY
+	end_sockets src
+	equal "left behind: how many may be kept" 256 "$(stat_of kept_max)"
+	at_most "left behind: kept" 256 "$(stat_of kept)"
+	at_least "left behind: kept" 200 "$(stat_of kept)"
+	at_most "left behind: circuits" 256 "$(stat_of peers)"
+	at_most "left behind: bytes for each" 2048 \
+		$(($(stat_of memory) / 256))
+	succeeds "reset" in_src circuit_nl reset
+	equal "reset: kept" 0 "$(stat_of kept)"
+	equal "reset: circuits" 0 "$(stat_of peers)"
+	equal "reset: memory" 0 "$(stat_of memory)"
+
+	# Shorter than the machine's own
+	sysctl -qw ${CEILING}_breaker=0
+	defer "sysctl -qw ${CEILING}_breaker=1"
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 3
+	leave_behind 20
+	end_sockets src
+	until_true 30 kept_is 0
+	equal "after the quiet time: kept" 0 "$(stat_of kept)"
+	equal "after the quiet time: circuits" 0 "$(stat_of peers)"
+	sysctl -qw ${CEILING}_breaker=1
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
+	set_in src net.ipv4.tcp_circuit_breaker_ms 2000
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+}
+
+# --- memory of who receives --------------------------------------------------------
+
+tcp_pages()
+{
+	awk '/^TCP:/ { for (i = 1; i < NF; i++) if ($i == "mem") print $(i + 1) }' \
+		/proc/net/sockstat
+}
+
+pressures()
+{
+	in_dst nstat -asz TcpExtTCPMemoryPressures | awk '!/^#/ { print $2 }'
+}
+
+# hoard N ALGORITHM [OPTION...]: HELD bytes by connections that nobody reads, PAGES
+hoard()
+{
+	local n=$1 algorithm=$2 pid sender pages
+
+	shift 2
+	background dst circuit_hostile hoard -C "$algorithm" -n "$n" -t 4000 \
+		$((PORT + 2)) >"$TMP/hoard"
+	pid=$!
+	until_true 10 hoarding
+	background src circuit_hostile send -C cubic -n "$n" -t 30000 "$@" \
+		$DST4 $((PORT + 2)) >/dev/null
+	sender=$!
+	PAGES=0
+	while kill -0 $pid 2>/dev/null; do
+		pages=$(tcp_pages)
+		[ "$pages" -le "$PAGES" ] || PAGES=$pages
+		sleep 0.1
+	done
+	wait $pid
+	kill $sender
+	wait $sender 2>/dev/null
+	HELD=$(field held_max "$(cat "$TMP/hoard")")
+}
+
+hoarding()
+{
+	in_dst ss -Hltn "sport = :$((PORT + 2))" | grep -q LISTEN
+}
+
+mem_again()
+{
+	sysctl -qw net.ipv4.tcp_mem="$MEM"
+}
+
+# Senders keep little themselves: what is held is the receiver's.
+receivers()
+{
+	local cubic=0
+
+	MEM=$(sysctl -n net.ipv4.tcp_mem)
+	defer mem_again
+	sysctl -qw net.ipv4.tcp_mem="$TCP_MEM"
+	set_in dst net.ipv4.tcp_rmem "4096 131072 67108864"
+	set_in src net.ipv4.tcp_wmem "4096 16384 262144"
+
+	hoard 8 cubic
+	cubic=$HELD
+	hoard 8 circuit
+	at_most "nobody reads, no window is given: bytes, as CUBIC's" \
+		$((cubic * 3 / 2)) "$HELD"
+
+	set_in dst net.ipv4.tcp_circuit_fcwnd $WINDOW
+	hoard 8 circuit
+	echo "# 8 connections that nobody reads: $HELD bytes, CUBIC's $cubic"
+	at_most "nobody reads: bytes within the circuit's budget" \
+		$((BUDGET * WINDOW * MSS)) "$HELD"
+	at_least "nobody reads: bytes, one window at least" \
+		$((WINDOW * MSS)) "$HELD"
+	at_most "nobody reads: pages below where pressure begins" \
+		"${TCP_MEM%% *}" "$PAGES"
+
+	# A circuit for each: by each address that the peer has
+	hoard 32 circuit -b 10.88.1.1
+	echo "# 32 peers: $HELD bytes, $PAGES pages"
+	at_most "32 peers, nobody reads: pages below where pressure begins" \
+		"${TCP_MEM%% *}" "$PAGES"
+	equal "times that TCP came under pressure" 0 "$(pressures)"
+	set_in dst net.ipv4.tcp_circuit_fcwnd 0
+	set_in src net.ipv4.tcp_wmem "4096 16384 4194304"
+	mem_again
+}
+
+# --- namespaces ---------------------------------------------------------------------
+
+# ceiled NAME OPTION...: a window of whatever size is one of 100
+ceiled()
+{
+	local name=$1
+
+	shift
+	at_most "a ceiling, and $name: windows together" 101 \
+		"$(field sum_max "$(hostile windows -n 1 -t 1000 "$@" $DST4 $PORT)")"
+}
+
+ceilings()
+{
+	local name
+
+	for name in window circuits breaker; do
+		refused "a container has no ceiling_$name to write" \
+			set_in src ${CEILING}_$name 0
+	done
+	sysctl -qw ${CEILING}_window=100
+	defer "sysctl -qw ${CEILING}_window=0"
+	set_in src net.ipv4.tcp_circuit_fcwnd 100000
+	ceiled "its sysctl"
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	refused "a circuit above the ceiling" \
+		in_src circuit_nl new wave prefix $DST4 window 100000
+	sysctl -qw ${CEILING}_window=0
+	fresh 100000
+	sysctl -qw ${CEILING}_window=100
+	ceiled "its circuit"
+	no_wave
+	ceiled "its administrator's socket option" -w 100000
+	set_in src net.ipv4.tcp_circuit_fcwnd_max 100000
+	ceiled "its gift" -w 100000 -u $MALLORY
+	set_in src net.ipv4.tcp_circuit_fcwnd_max 0
+	ip -n "$SRC" route replace 10.77.2.0/24 via 10.77.1.254 initcwnd 10000
+	ceiled "its route"
+	ip -n "$SRC" route replace 10.77.2.0/24 via 10.77.1.254
+	sysctl -qw ${CEILING}_window=0
+}
+
+# Off in the container, or so mild that it never trips: it is the machine's.
+breaker_ceiling()
+{
+	local trips
+
+	set_in src net.ipv4.tcp_circuit_breaker 0
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 1
+	fresh
+	trip $MALLORY
+	no_wave
+	set_in src net.ipv4.tcp_circuit_breaker 1000
+	set_in src net.ipv4.tcp_circuit_breaker_ms 600000
+	fresh
+	trip $MALLORY
+	no_wave
+
+	set_in src net.ipv4.tcp_circuit_breaker 0
+	sysctl -qw ${CEILING}_breaker=0
+	defer "sysctl -qw ${CEILING}_breaker=1"
+	fresh
+	trips=$(stat_of trips)
+	damage loss 60%
+	hostile send -u $MALLORY -n 4 -t 8000 $DST4 $PORT >/dev/null
+	damage
+	equal "without that ceiling: trips" "$trips" "$(stat_of trips)"
+	sysctl -qw ${CEILING}_breaker=1
+	no_wave
+	set_in src net.ipv4.tcp_circuit_breaker 100
+	set_in src net.ipv4.tcp_circuit_breaker_ms 2000
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
+}
+
+# What another namespace writes, and how many circuits it has
+neighbours()
+{
+	local other=ctcp-$$-other i before after
+
+	ip netns add "$other"
+	defer "ip netns del $other"
+	fresh
+	alice quiet 6000
+	until_true 20 grep -q acked "$TMP/quiet"
+	for ((i = 1; i <= 100; i++)); do
+		echo $((i % 7))
+	done | ip netns exec "$other" sh -c 'while read -r n; do
+		echo "$n" >/proc/sys/net/ipv4/tcp_circuit_fcwnd
+		echo "$((n + 500))" >/proc/sys/net/ipv4/tcp_circuit_breaker_ms
+		sleep 0.02
+	done'
+	wait $ALICE_PID
+	equal "another namespace's sysctls: the smallest window here" $WINDOW \
+		"$(least "$TMP/quiet" sum_max 2 5)"
+	equal "another namespace's sysctls are its own" 0 \
+		"$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)"
+	no_wave
+
+	if [ "$LAB" != uml ]; then
+		before=$(connects)
+		sysctl -qw ${CEILING}_circuits=100000
+		defer "sysctl -qw ${CEILING}_circuits=65536"
+		succeeds "100,000 circuits in another namespace" \
+			ip netns exec "$other" circuit_nl fill 100000
+		after=$(connects)
+		at_most "ms for 500 connections here, before: $before" \
+			$((before * 3 / 2 + 20)) "$after"
+	fi
+}
+
+# ms for 500 connections, the best of five
+connects()
+{
+	local begin i
+
+	for i in 1 2 3 4 5; do
+		begin=$(date +%s%N)
+		hostile windows -n 500 -t 0 $DST4 $PORT >/dev/null
+		echo $((($(date +%s%N) - begin) / 1000000))
+	done | sort -n | head -n 1
+}
+
+# --- what is left behind ---------------------------------------------------------------
+
+leaves()
+{
+	local out
+
+	fresh
+	out=$(hostile leave -u $MALLORY -t 1000 $DST4 $PORT)
+	equal "to cubic: window before" $WINDOW "$(field window "$out")"
+	at_most "to cubic: threshold" $WINDOW "$(field ssthresh "$out")"
+	# 15 round trips; CUBIC that knows of no loss grows by 5 % in each, also
+	# beyond its threshold: 1.05 ^ 15 = 2.08
+	at_most "to cubic: the largest window in 0.3 s" $((WINDOW * 21 / 10)) \
+		"$(field cwnd_max "$out")"
+	no_wave
+}
+
+leaks()
+{
+	local pid
+
+	fresh
+	background src circuit_hostile leak -u $MALLORY -n 2 -t 20000 \
+		$DST4 $PORT >"$TMP/leak"
+	pid=$!
+	until_true 20 grep -q ready "$TMP/leak"
+	in_dst ss -K "dport = :$(field port "$(cat "$TMP/leak")")" >/dev/null
+	wait $pid
+	at_most "a leaked socket: window of the other one before" \
+		$((WINDOW * 6 / 10)) "$(field before "$(cat "$TMP/leak")")"
+	equal "a leaked socket, reset: window of the other one" $WINDOW \
+		"$(field after "$(cat "$TMP/leak")")"
+	at_most "a leaked socket, reset: ms until then" 1000 \
+		"$(field ms "$(cat "$TMP/leak")")"
+	no_wave
+}
+
+nothing_to_read()
+{
+	refused "no file tells who talks to whom" \
+		in_src ls /proc/net/tcp_circuit
+	refused "nor another" in_src ls /proc/net/tcp_circuit_stat
+}
+
+# remove_circuits src|dst: while there is one the module stays
+remove_circuits()
+{
+	local name
+
+	"in_$1" circuit_nl dump | sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p' |
+		while read -r name; do
+			"in_$1" circuit_nl del "$name"
+		done
+}
+
+# A machine whose module has gone, or failed to be built again
+without_module()
+{
+	local out ns
+
+	succeeds "ctcp-setup on src" in_src ctcp-setup --quiet --rate 1gbit \
+		--rtt 20ms eth1
+	equal "its routes give no window" "" \
+		"$(in_src ip route show table all | grep -E 'init[cr]wnd')"
+	serve_end
+	for ns in src dst; do
+		set_in $ns net.ipv4.tcp_congestion_control cubic
+		end_sockets $ns
+		remove_circuits $ns
+	done
+	succeeds "the module goes" once_free modprobe -r tcp_circuit
+	serve dst
+	out=$(in_src circuit_sock send -n 1 $DST4 $PORT)
+	equal "without the module: the window of a new connection" 10 \
+		"$(field cwnd "$out")"
+	[ -z "${WAS_LOADED:-}" ] || modprobe tcp_circuit
+}
+
+topology()
+{
+	local ns
+
+	network 10
+	single_packets
+	ip -n "$DST" route add local 10.99.0.0/16 dev lo
+	ip -n "$SRC" route add local 10.88.0.0/16 dev lo
+	ip -n "$RTR" route add 10.99.0.0/16 via 10.77.2.1
+	ip -n "$RTR" route add 10.88.0.0/16 via 10.77.1.1
+	ip -n "$SRC" route add 10.99.0.0/16 via 10.77.1.254
+	ip -n "$DST" route add 10.88.0.0/16 via 10.77.2.254
+	default_circuit
+	set_in dst net.ipv4.tcp_congestion_control circuit
+	for ns in src dst; do
+		set_in $ns net.ipv4.tcp_rmem "4096 131072 16777216"
+	done
+}
+
+# What is to be tried, all of it or those that are named
+TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out ttl for_all
+	left_behind receivers ceilings breaker_ceiling neighbours leaves leaks
+	without_module}
+
+topology
+serve dst
+for test in ${TESTS//,/ }; do
+	$test
+done
+finish
