@@ -4,11 +4,12 @@
 #
 # A circuit's buffers: the send buffer grows to what tcp_wmem allows for every
 # window there is, also where window x cost no longer fits the core's int; the
-# receive buffer opens at once, but not over a limit that somebody set.  Both do so,
-# too, for a window that is asked for on a connection that is there.
+# receive buffer opens at once, within a budget of the circuit's, and not over a limit
+# that somebody set.  Both do so, too, for a window that is asked for on a connection
+# that is there; where nothing gives a window, they stay as TCP has them.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_sock
+need_commands circuit_nl circuit_sock
 need_module
 
 WMEM=20000000
@@ -115,32 +116,51 @@ greeted()
 	serve_end
 }
 
-# shared_buffer WINDOWS: one more socket of the circuit, on a port of its own
-shared_buffer()
+# one_more: one more socket of the circuit, on a port of its own
+one_more()
 {
 	PORT=$((PORT + 1))
 	serve dst
 	rm -f "$TMP/out"
-	hold_open 1000
+	hold -n 100000
+	HOLDERS+=("$HELD")
 	defer "kill $HELD"
-	equal "socket $((PORT - FIRST)) of a circuit: receive buffer, $1 windows" \
-		$(($1 * 1448000)) "$(buffer r)"
 }
 
-# Sockets divide the 16 windows, down to four each.
+# The first has 16 windows, each that follows half of what is left of 32; counted in
+# 32 KiB.
 shared_buffers()
 {
-	local windows FIRST=$PORT
+	local thousandths FIRST=$PORT sum=0
 
-	for windows in 16 8 5 4 4 4; do
-		shared_buffer $windows
+	HOLDERS=()
+	in_src circuit_nl new far prefix 10.77.2.0/24 window 1000
+	for thousandths in 16000 8000 4000 2000 1000 500; do
+		one_more
+		within "socket $((PORT - FIRST)) of a circuit: receive buffer" \
+			$((thousandths * 1448)) "$(buffer r)" 32768
+		sum=$((sum + $(buffer r)))
 	done
+	at_most "all of them" $((32 * 1448000)) $sum
+	kill "${HOLDERS[@]}"
+	until_true 20 no_circuits
+	one_more
+	equal "when they have gone: receive buffer" $((16 * 1448000)) \
+		"$(buffer r)"
+}
+
+no_window()
+{
+	hold -n 100000
+	equal "no window: receive buffer" 131072 "$(buffer r)"
+	release
 }
 
 network 2
 set_in src net.ipv4.tcp_wmem "4096 16384 $WMEM"
 set_in src net.ipv4.tcp_rmem "4096 131072 $RMEM"
 serve dst
+no_window
 send_buffers
 receive_buffers
 asked_on_a_connection

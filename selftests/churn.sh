@@ -2,20 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# Ten thousand short connections that end in every way (circuit_churn), while all
-# that they depend on changes under them: sysctls, the module's parameter, routes
-# with congctl, sockets killed by ss -K, namespaces that come and go with sockets
-# in them, /proc/net/tcp_circuit read and reset.  In the end nothing of it is left,
-# and the module goes; also again and again, with sockets that keep it.
+# Ten thousand short connections that end in every way (circuit_churn), of two
+# users, while all that they depend on changes under them: circuits are added,
+# replaced, removed, reset and queried at once, at both ends; sysctls, the module's
+# parameter, routes with congctl, sockets killed by ss -K, namespaces that come and
+# go with sockets and circuits in them.  In the end nothing of it is left, and the
+# module goes; also again and again, with sockets that keep it, or circuits, which
+# do not.
 #
 # CHURN=N in the environment: so many connections; 2,000 by default where the
 # kernel is slow, for it watches itself or is emulated.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_churn circuit_sock ss
+need_commands circuit_churn circuit_nl circuit_sock ss
 need_module
 
 CLIENTS=16
+NOBODY=65534
 PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
 STOP=$TMP/stop
 if slow_kernel; then
@@ -33,8 +36,7 @@ disturb()
 	local name rounds=0 busy=0
 
 	while [ ! -e "$STOP" ]; do
-		for name in sysctls $KILLS routes_change $KILLS proc $KILLS \
-			namespaces; do
+		for name in sysctls $KILLS routes_change $KILLS namespaces; do
 			$name
 			sleep 0.1
 		done
@@ -55,12 +57,13 @@ sysctls()
 
 	in_src sysctl -qw \
 		${name}_fcwnd="$(one_of 0 1 10 60 1000 67108864)" \
-		${name}_rate="$(one_of 0 1000000 125000000 125000000000)" \
-		${name}_share="$(one_of 0 1 2)" \
+		${name}_fcwnd_max="$(one_of 0 20 100000)" \
 		${name}_breaker="$(one_of 0 1 100 1000)" \
 		${name}_breaker_ms="$(one_of 500 2000)" \
 		${name}_breaker_quiet="$(one_of 0 1 300)"
 	echo "$(one_of 0 20 500)" >$PARAMETER
+	sysctl -qw ${name}_ceiling_window="$(one_of 0 5 500)" \
+		${name}_ceiling_breaker="$(one_of 0 1)"
 }
 
 routes_change()
@@ -79,37 +82,50 @@ kills()
 		"dport = :$PORT"
 }
 
-proc()
-{
-	in_src cat /proc/net/tcp_circuit /proc/net/tcp_circuit_stat
-	in_src tee /proc/net/tcp_circuit <<<"$(one_of reset "reset $DST4" \
-		"reset $DST6" nonsense)"
-}
-
 # has_socket NS STATE
 has_socket()
 {
 	[ -n "$(ip netns exec "$1" ss -Htn state "$2" "sport = :7000")" ]
 }
 
-# A namespace, gone with connections in it; $busy: how many had one
+# A namespace, gone with connections and circuits in it; $busy: how many had both
 namespaces()
 {
 	local ns=$SRC-brief pid
 
 	ip netns add "$ns"
 	ip -n "$ns" link set lo up
+	ip netns exec "$ns" sysctl -qw net.ipv4.tcp_circuit_fcwnd=50
 	ip netns exec "$ns" circuit_sock serve -C circuit 7000 &
 	pid=$!
 	until_true 5 has_socket "$ns" listening
-	ip netns exec "$ns" circuit_sock send -C circuit -w 50 -n 5000 \
+	ip netns exec "$ns" circuit_churn add -n 100
+	ip netns exec "$ns" circuit_sock send -C circuit -n 5000 \
 		-k 60000 127.0.0.1 7000 &
-	if until_true 5 has_socket "$ns" established; then
+	if until_true 5 has_socket "$ns" established &&
+	   [ "$(left "$ns")" -gt 100 ]; then
 		busy=$((busy + 1))
 	fi
 	ip netns del "$ns"
 	kill $! "$pid"
 	wait $! "$pid"
+}
+
+# left NS: its circuits, with those of peers
+left()
+{
+	ip netns exec "$1" circuit_churn left
+}
+
+# remove_circuits NAMESPACE: all that it has
+remove_circuits()
+{
+	local name
+
+	ip netns exec "$1" circuit_nl dump | sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p' |
+		while read -r name; do
+			ip netns exec "$1" circuit_nl del "$name"
+		done
 }
 
 clients()
@@ -118,6 +134,7 @@ clients()
 
 	for n in $(seq $CLIENTS); do
 		background src circuit_churn connect -s "$n" \
+			-u $((n % 2 ? 0 : NOBODY)) \
 			-n $((CHURN / CLIENTS)) $PORT 10.77.9.9 $DST4 $DST6 \
 			::ffff:$DST4 >"$TMP/client$n"
 		pids+=($!)
@@ -137,13 +154,54 @@ total()
 	echo $sum
 }
 
+# changers: at once, two of src, one of dst, and two that watch
+changers()
+{
+	CHANGERS=()
+	background src circuit_churn circuits -s 1 >"$TMP/circuits1"
+	CHANGERS+=($!)
+	background src circuit_churn circuits -s 2 >"$TMP/circuits2"
+	CHANGERS+=($!)
+	background dst circuit_churn circuits -s 3 >"$TMP/circuits3"
+	CHANGERS+=($!)
+	background src circuit_churn watch >"$TMP/watch1"
+	CHANGERS+=($!)
+	background dst circuit_churn watch >"$TMP/watch2"
+	CHANGERS+=($!)
+	defer "kill ${CHANGERS[*]}"
+}
+
+changers_end()
+{
+	local n name
+
+	kill "${CHANGERS[@]}"
+	wait "${CHANGERS[@]}"
+	for n in 1 2 3; do
+		for name in added replaced removed queries resets; do
+			at_least "circuits $n: $name" $((CHURN / 200)) \
+				"$(field $name "$(<"$TMP/circuits$n")")"
+		done
+		equal "circuits $n: answers that nobody expects" 0 \
+			"$(field unexpected "$(<"$TMP/circuits$n")")"
+		grep '^unexpected' "$TMP/circuits$n" | sort | uniq -c |
+			sed 's/^/# /'
+	done
+	for n in 1 2; do
+		at_least "watch $n: events" $((CHURN / 100)) \
+			"$(field events "$(<"$TMP/watch$n")")"
+	done
+}
+
 churn()
 {
 	local name
 
+	changers
 	disturb &
 	clients
 	until_true 60 test -s "$TMP/disturbed"
+	changers_end
 	at_least "all of it changed under them, times" $((CHURN / 2000)) \
 		"$(field rounds "$(<"$TMP/disturbed")")"
 	at_least "namespaces gone with a connection in them" 1 \
@@ -160,15 +218,9 @@ churn()
 
 # --- nothing is left ------------------------------------------------------------
 
-lines()
+none_left()
 {
-	ip netns exec "$1" sh -c 'echo reset >/proc/net/tcp_circuit
-		sed 1d /proc/net/tcp_circuit' | wc -l
-}
-
-no_line()
-{
-	[ "$(lines "$1")" = 0 ]
+	[ "$(left "$1")" = 0 ]
 }
 
 unused()
@@ -196,8 +248,8 @@ nothing_left()
 	equal "sockets left" "" \
 		"$(in_src ss -Htan state connected exclude time-wait)"
 	for ns in "$SRC" "$RTR" "$DST"; do
-		until_true 20 no_line "$ns"
-		equal "circuits left in ${ns##*-}" 0 "$(lines "$ns")"
+		until_true 20 none_left "$ns"
+		equal "circuits left in ${ns##*-}" 0 "$(left "$ns")"
 	done
 	until_true 20 unused
 	equal "users of the module" 0 "$(<"/sys/module/tcp_circuit/refcnt")"
@@ -254,7 +306,19 @@ load_and_unload()
 		kill -KILL $SENDER
 		keeps "round $round, an orphan with data queued" heal
 	done
+	in_src circuit_churn add -n 1000 >/dev/null
+	equal "circuits, and nothing else" 1000 "$(left "$SRC")"
+	refused "they keep the module" rmmod tcp_circuit
+	ip netns add "$SRC-gone"
+	ip netns exec "$SRC-gone" circuit_churn add -n 1000 >/dev/null
+	remove_circuits "$SRC"
+	refused "so do those of another namespace" rmmod tcp_circuit
+	ip netns del "$SRC-gone"
+	succeeds "without them it goes" until_true 10 rmmod tcp_circuit
+	succeeds "it loads again" modprobe tcp_circuit
 	for round in $(seq 20); do
+		in_src circuit_churn add -n 20 >/dev/null
+		remove_circuits "$SRC"
 		rmmod tcp_circuit && modprobe tcp_circuit &&
 			rounds=$((rounds + 1))
 	done
@@ -265,6 +329,13 @@ load_and_unload()
 once_free unused || skip_all "the module is in use on this machine"
 before=$(<$PARAMETER)
 defer "echo $before >$PARAMETER"
+for name in ceiling_window ceiling_breaker; do
+	name=net.ipv4.tcp_circuit_$name
+	defer "sysctl -qw $name=$(sysctl -n $name)"
+done
+allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
+defer "sysctl -qw net.ipv4.tcp_allowed_congestion_control='$allowed'"
+sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed circuit"
 network 1
 # Nobody is there, and nobody says so.
 ip -n "$RTR" route add blackhole 10.77.9.0/24

@@ -1,31 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * circuit_churn: short connections that end in every way, and their server
+ * circuit_churn: short connections that end in every way, their server, and the
+ * circuits that they belong to meanwhile
  *
  *	circuit_churn serve PORT
- *	circuit_churn connect [-s SEED] [-n CONNECTIONS] PORT NOWHERE ADDRESS...
+ *	circuit_churn connect [-s SEED] [-n CONNECTIONS] [-u UID] PORT NOWHERE ADDRESS...
+ *	circuit_churn circuits [-s SEED]
+ *	circuit_churn watch
+ *	circuit_churn add [-n CIRCUITS]
+ *	circuit_churn left
  *
  * The server reads what comes and closes when its peer has, sometimes sooner,
- * with data unread.  The client takes an address at random, asks for a window, a
- * rate or an id or for none, sends up to 40 kB, changes its algorithm back and
+ * with data unread.  The client takes an address at random, asks for a window or
+ * none, a pace, a mark, sends up to 40 kB, changes its algorithm back and
  * forth, and ends by FIN, by RST, in mid-transfer, or in SYN_SENT (to NOWHERE, which
  * does not answer).  It prints how many there were of each.
+ *
+ * "circuits" adds, replaces, removes, queries and resets circuits at random until it
+ * is told to end (SIGTERM); then it removes its own and prints what it did.  "watch"
+ * counts their events as long.  "add" makes so many, "left" resets all breakers
+ * and counts the circuits of the namespace.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
+#include "nl.h"
 #include "random.h"
 #include "sock.h"
 
 #define CLIENTS_MAX	256	/* that the server has open at once */
 #define BYTES_MAX	40000
 #define PATIENCE_MS	500
+#define MARKS		3	/* of sockets and circuits, 0: none */
 
 static unsigned int whole, reset, abandoned, killed, refused, options_taken;
 
@@ -92,20 +105,20 @@ static void use(int fd, const char *algorithm)
 		   strlen(algorithm));
 }
 
-static void ask(int fd, int option, uint64_t value, socklen_t len)
+static void ask(int fd, int level, int option, uint32_t value)
 {
-	options_taken += !setsockopt(fd, SOL_TCP_CIRCUIT, option, &value, len);
+	options_taken += !setsockopt(fd, level, option, &value, sizeof(value));
 }
 
 static void ask_something(int fd)
 {
 	if (!below(3))
-		ask(fd, TCP_CIRCUIT_FCWND, 1 + below(200), sizeof(uint32_t));
-	if (!below(3))
-		ask(fd, TCP_CIRCUIT_RATE, 1000000 + below(100000000),
-		    sizeof(uint64_t));
-	if (!below(3))
-		ask(fd, TCP_CIRCUIT_ID, below(5), sizeof(uint32_t));
+		ask(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND, below(200));
+	if (!below(6))
+		ask(fd, SOL_SOCKET, SO_MAX_PACING_RATE,
+		    below(4) ? 1000000 + below(100000000) : ~0U);
+	if (!below(6))
+		ask(fd, SOL_SOCKET, SO_MARK, below(MARKS));
 }
 
 static socklen_t address(const char *text, int port, struct sockaddr_in6 *to)
@@ -224,29 +237,340 @@ static int connect_many(unsigned int n, int port, const char *nowhere,
 	return 0;
 }
 
+/* --- circuits ---------------------------------------------------------------- */
+
+#define NAMES		12	/* of circuits that come and go one by one */
+#define CROWD		300	/* that come and go together */
+
+static struct nl nl;
+static struct nl_message message;
+static volatile sig_atomic_t told_to_end;
+static unsigned int added, replaced, removed, refused_changes, queries, resets;
+static unsigned int unexpected;
+
+static void end(int signal)
+{
+	(void)signal;
+	told_to_end = 1;
+}
+
+static void open_netlink(void)
+{
+	int err = nl_open(&nl, TCP_CIRCUIT_GENL_NAME);
+
+	errno = -err;
+	if (err)
+		die("the family tcp_circuit");
+}
+
+/* What nobody can know beforehand, as others add, remove and set ceilings, too */
+static bool foreseen(int err)
+{
+	return err == -EEXIST || err == -ENOENT ||
+	       (err == -EPERM && strstr(nl.text, "ceiling"));
+}
+
+static int talk(nl_handler handler, void *arg)
+{
+	int err = nl_talk(&nl, &message, handler, arg);
+
+	if (err && !foreseen(err)) {
+		unexpected++;
+		printf("unexpected: %s (%s)\n", strerror(-err), nl.text);
+	}
+	return err;
+}
+
+static void put_prefix(int family, const void *address, uint8_t len)
+{
+	size_t nest = nl_nest(&message, TCP_CIRCUIT_A_PREFIX);
+
+	nl_put(&message, TCP_CIRCUIT_PREFIX_A_ADDRESS, address,
+	       family == AF_INET ? 4 : 16);
+	nl_put_u8(&message, TCP_CIRCUIT_PREFIX_A_LEN, len);
+	nl_nest_end(&message, nest);
+}
+
+/* Prefixes of peers of this test, and of nobody, @n of them, no two alike */
+static void put_some_prefixes(int n)
+{
+	static const struct {
+		int		family;
+		const char	*address;
+		uint8_t		len;
+	} some[] = {
+		{ AF_INET, "10.77.2.1", 32 }, { AF_INET, "10.77.2.0", 24 },
+		{ AF_INET, "10.77.1.1", 32 }, { AF_INET, "10.77.0.0", 16 },
+		{ AF_INET, "10.0.0.0", 8 }, { AF_INET, "0.0.0.0", 0 },
+		{ AF_INET, "192.0.2.0", 24 }, { AF_INET, "10.77.9.9", 32 },
+		{ AF_INET6, "fd77:2::1", 128 }, { AF_INET6, "fd77:2::", 64 },
+		{ AF_INET6, "fd77:1::", 64 }, { AF_INET6, "fd00::", 8 },
+		{ AF_INET6, "::", 0 }, { AF_INET6, "2001:db8::", 32 },
+	};
+	const int count = sizeof(some) / sizeof(*some);
+	unsigned char address[16];
+
+	for (int i = below(count); n > 0; n--, i = (i + 1) % count) {
+		inet_pton(some[i].family, some[i].address, address);
+		put_prefix(some[i].family, address, some[i].len);
+	}
+}
+
+static void put_name(const char *prefix, unsigned int i)
+{
+	char name[TCP_CIRCUIT_NAME_LEN];
+
+	snprintf(name, sizeof(name), "%s%u", prefix, i);
+	nl_put_string(&message, TCP_CIRCUIT_A_NAME, name);
+}
+
+static void change_one(void)
+{
+	bool only_new = !below(3);
+	int err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_NEW,
+		 only_new ? NLM_F_CREATE | NLM_F_EXCL :
+		 below(3) ? NLM_F_CREATE : NLM_F_REPLACE);
+	put_name("churn", below(NAMES));
+	put_some_prefixes(1 + below(3));
+	nl_put_u32(&message, TCP_CIRCUIT_A_WINDOW, 1 + below(2000));
+	if (below(2))
+		nl_put_u64(&message, TCP_CIRCUIT_A_RATE,
+			   1000000 + below(1000000000));
+	if (!below(3))
+		nl_put_u32(&message, TCP_CIRCUIT_A_MARK, 1 + below(MARKS - 1));
+	if (!below(4))
+		nl_put_u32(&message, TCP_CIRCUIT_A_IFINDEX,
+			   if_nametoindex(below(4) ? "eth1" : "lo"));
+	err = talk(NULL, NULL);
+	if (err)
+		refused_changes++;
+	else if (only_new)
+		added++;
+	else
+		replaced++;
+}
+
+static int remove_one(const char *prefix, unsigned int i)
+{
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_DEL, 0);
+	put_name(prefix, i);
+	return talk(NULL, NULL);
+}
+
+static int count(const struct nlmsghdr *answer, void *arg)
+{
+	unsigned int *n = arg;
+
+	*n += !!nl_find(answer, TCP_CIRCUIT_A_ID);
+	return 0;
+}
+
+static unsigned int dump(void)
+{
+	unsigned int n = 0;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, NLM_F_DUMP);
+	talk(count, &n);
+	return n;
+}
+
+static void put_peer(void)
+{
+	static const char *const peers[] = { "10.77.2.1", "10.77.1.1",
+					     "fd77:2::1", "192.0.2.7" };
+	const char *peer = peers[below(4)];
+	unsigned char address[16];
+	int family = strchr(peer, ':') ? AF_INET6 : AF_INET;
+
+	inet_pton(family, peer, address);
+	nl_put(&message, TCP_CIRCUIT_A_ADDRESS, address,
+	       family == AF_INET ? 4 : 16);
+}
+
+static void query(void)
+{
+	switch (below(4)) {
+	case 0:
+		dump();
+		break;
+	case 1:
+		nl_begin(&nl, &message, TCP_CIRCUIT_CMD_STATS, 0);
+		talk(NULL, NULL);
+		break;
+	case 2:
+		nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, 0);
+		put_name("churn", below(NAMES));
+		talk(NULL, NULL);
+		break;
+	default:
+		nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, 0);
+		put_peer();
+		talk(NULL, NULL);
+	}
+	queries++;
+}
+
+static void reset_some(void)
+{
+	int what = below(3);
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_RESET, 0);
+	if (what == 1)
+		put_name("churn", below(NAMES));
+	if (what == 2)
+		put_peer();
+	if (!talk(NULL, NULL))
+		resets++;
+}
+
+/* So many at once that tables grow, each of one address that nobody has */
+static void add_crowd(const char *prefix, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned char address[4] = { 10, 200 + (i >> 16), i >> 8, i };
+
+		nl_begin(&nl, &message, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE);
+		put_name(prefix, i);
+		put_prefix(AF_INET, address, 32);
+		nl_put_u32(&message, TCP_CIRCUIT_A_WINDOW, 100);
+		added += !talk(NULL, NULL);
+	}
+}
+
+static void remove_crowd(const char *prefix, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		removed += !remove_one(prefix, i);
+}
+
+static int churn_circuits(void)
+{
+	open_netlink();
+	while (!told_to_end) {
+		switch (below(100)) {
+		case 0: add_crowd("crowd", CROWD); break;
+		case 1: remove_crowd("crowd", CROWD); break;
+		case 2 ... 9: reset_some(); break;
+		case 10 ... 29: query(); break;
+		case 30 ... 49:
+			removed += !remove_one("churn", below(NAMES));
+			break;
+		default: change_one();
+		}
+		usleep(below(5000));
+	}
+	remove_crowd("crowd", CROWD);
+	remove_crowd("churn", NAMES);
+	printf("added=%u replaced=%u removed=%u refused=%u queries=%u resets=%u unexpected=%u\n",
+	       added, replaced, removed, refused_changes, queries, resets,
+	       unexpected);
+	return 0;
+}
+
+static int add_circuits(unsigned int n)
+{
+	open_netlink();
+	add_crowd("added", n);
+	printf("added=%u unexpected=%u\n", added, unexpected);
+	return added != n;
+}
+
+static int count_left(void)
+{
+	open_netlink();
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_RESET, 0);
+	talk(NULL, NULL);
+	printf("%u\n", dump());
+	return unexpected > 0;
+}
+
+/* Slow at times, so that the kernel has to drop some */
+static int watch(void)
+{
+	static char event[NL_ANSWER_MAX];
+	struct timeval second = { .tv_sec = 1 };
+	unsigned int events = 0, overruns = 0;
+	int err;
+
+	open_netlink();
+	setsockopt(nl.fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+	err = nl_join(&nl, TCP_CIRCUIT_MCGRP_EVENTS);
+	errno = -err;
+	if (err)
+		die(TCP_CIRCUIT_MCGRP_EVENTS);
+	while (!told_to_end) {
+		ssize_t n = recv(nl.fd, event, sizeof(event), 0);
+
+		events += n > 0;
+		overruns += n < 0 && errno == ENOBUFS;
+		if (!below(100))
+			usleep(200000);
+	}
+	printf("events=%u overruns=%u\n", events, overruns);
+	return 0;
+}
+
+/* --- all of it --------------------------------------------------------------- */
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: circuit_churn serve PORT\n"
+		"       circuit_churn connect [-s SEED] [-n CONNECTIONS] [-u UID] PORT NOWHERE ADDRESS...\n"
+		"       circuit_churn circuits [-s SEED]\n"
+		"       circuit_churn watch\n"
+		"       circuit_churn add [-n CIRCUITS]\n"
+		"       circuit_churn left\n");
+	return 2;
+}
+
+/* The signals that end it interrupt what it waits in. */
+static void heed_signals(void)
+{
+	struct sigaction action = { .sa_handler = end };
+
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGTERM, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *command = argc > 1 ? argv[1] : "";
 	unsigned int n = 1000;
 	uint64_t seed = 1;
+	uid_t user = 0;
 	int opt;
 
 	optind = 2;
-	while (argc > 1 && (opt = getopt(argc, argv, "s:n:")) != -1) {
+	while (argc > 1 && (opt = getopt(argc, argv, "s:n:u:")) != -1) {
 		switch (opt) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
 		case 'n': n = strtoul(optarg, NULL, 0); break;
-		default: return 2;
+		case 'u': user = strtoul(optarg, NULL, 0); break;
+		default: return usage();
 		}
 	}
+	argc -= optind;
+	argv += optind;
 	seed_random(seed);
-	signal(SIGPIPE, SIG_IGN);
-	if (!strcmp(command, "serve") && argc - optind == 1)
-		return serve(atoi(argv[optind]));
-	if (!strcmp(command, "connect") && argc - optind >= 3)
-		return connect_many(n, atoi(argv[optind]), argv[optind + 1],
-				    argv + optind + 2, argc - optind - 2);
-	fprintf(stderr, "usage: circuit_churn serve PORT\n"
-		"       circuit_churn connect [-s SEED] [-n CONNECTIONS] PORT NOWHERE ADDRESS...\n");
-	return 2;
+	if (user && setuid(user))
+		die("setuid");
+	if (!strcmp(command, "serve") && argc == 1)
+		return serve(atoi(argv[0]));
+	if (!strcmp(command, "connect") && argc >= 3) {
+		signal(SIGPIPE, SIG_IGN);
+		return connect_many(n, atoi(argv[0]), argv[1], argv + 2,
+				    argc - 2);
+	}
+	heed_signals();
+	if (!strcmp(command, "circuits") && !argc)
+		return churn_circuits();
+	if (!strcmp(command, "watch") && !argc)
+		return watch();
+	if (!strcmp(command, "add") && !argc)
+		return add_circuits(n);
+	if (!strcmp(command, "left") && !argc)
+		return count_left();
+	return usage();
 }

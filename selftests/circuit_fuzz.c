@@ -9,20 +9,25 @@
  * the table actions[]; a quarter of them is done as nobody.  The calls come in
  * phases: a storm, in which the loopback loses most of what a few steady streams
  * send and the breaker trips; one with a steady window; and one in which nothing
- * is steady.  What must hold:
+ * is steady.  Circuits come and go in all of them; in the first two each has the
+ * steady window.  What must hold:
  *
- *	every answer	tci_fcwnd in 1..TCP_CIRCUIT_WINDOW_LIMIT, the kernel's window
- *			in 1..TCP_CIRCUIT_FCWND_LIMIT, part <= held
+ *	every answer	tci_fcwnd in 1..TCP_CIRCUIT_WINDOW_LIMIT, or 0 where nothing
+ *			gives a window; the kernel's window of a socket in a circuit
+ *			in 1..TCP_CIRCUIT_FCWND_LIMIT; share <= total
  *	a failed call	changes nothing; errno is one the header names
  *	a good one	holds, and gave nobody more than the header allows
+ *	a circuit	is what was asked for last; nobody changes any
+ *	a socket	that has looked belongs to the longest match
  *	sysctls		within their bounds, whatever was written
- *	steady window	(also in a storm) held <= window + sockets
+ *	steady window	(also in a storm) total <= window + sockets + the ten of those
+ *			whose breaker has tripped
  *	tripped		a stream that has looked holds no more than the breaker left
- *	end of a phase	all sockets closed: no circuit is left
+ *	end of a phase	all sockets closed, all circuits removed: none is left
  *
- * Prints NAME=value for the number of calls, of those that succeeded, of looks at
- * a window that was cut, and of broken rules, each of which is described in a line
- * "broken: ...".
+ * Prints NAME=value for the number of calls, of those that succeeded, of changed
+ * circuits, of looks at a window that was cut, of connections and of trips, and of
+ * broken rules, each of which is described in a line "broken: ...".
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -48,6 +53,7 @@
 
 #include <linux/tcp_circuit.h>
 
+#include "nl.h"
 #include "random.h"
 
 #define SOCKETS		24
@@ -58,10 +64,12 @@
 #define COUNTED		1000000000	/* segments: no circuit here carries more */
 #define SLOW		1000000	/* bytes/s: what has a pace below may never end */
 #define ROOM		8192	/* bytes of a caller's buffer, before a guard page */
+#define ESTABLISHED	1	/* tcpi_state, of the kernel's own header */
+#define CLOSED		7
+#define CUT_MOST	10	/* segments that a breaker leaves at most */
 #define BROKEN_MAX	20	/* rules broken before it gives up */
 #define SYSCTLS		"/proc/sys/net/ipv4/tcp_circuit_"
 #define PARAMETER	"/sys/module/tcp_circuit/parameters/fcwnd"
-#define CIRCUITS	"/proc/net/tcp_circuit"
 
 enum kind { FREE, PLAIN, LISTENER, CONNECTED };
 enum phase { STORM, STEADY, ANYTHING, PHASES };
@@ -79,8 +87,6 @@ static struct {
 	unsigned long long	least, most;
 } const sysctls[] = {
 	{ "fcwnd", 0, TCP_CIRCUIT_WINDOW_LIMIT },
-	{ "share", 0, 2 },
-	{ "rate", 0, TCP_CIRCUIT_RATE_LIMIT },
 	{ "breaker", 0, 1000 },
 	{ "breaker_ms", 500, 600000 },
 	{ "fcwnd_max", 0, TCP_CIRCUIT_FCWND_LIMIT },
@@ -89,7 +95,7 @@ static struct {
 
 /* The first of them that a phase of this kind leaves to chance */
 static const unsigned int unsteady[PHASES] = {
-	[STORM] = 5, [STEADY] = 2, [ANYTHING] = 0,
+	[STORM] = 3, [STEADY] = 1, [ANYTHING] = 0,
 };
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
@@ -98,13 +104,15 @@ static struct {
 	int	from, to;	/* fds; -1: none */
 } streams[STREAMS];
 
-static uint64_t seed, call, calls, good, broken, cut;
+static struct nl nl;
+static struct nl_message message;
+static uint64_t seed, call, calls, good, broken, cut, changes;
+static uint64_t opened, trips;		/* the namespace's counters */
 static enum phase phase;
 static uint32_t steady;		/* the namespace's window in this phase, or 0 */
 static bool orphans_die;	/* by ss -K, in this kernel */
 static bool nobody;		/* for a hundred calls now and then */
 static int sysctl_fd[16];	/* one for each of sysctls[] */
-static uint64_t given;		/* the namespace's rate, bytes/s */
 static char *room, *no_page;	/* ROOM bytes up to a page that cannot be touched */
 
 /* --- chance ------------------------------------------------------------------ */
@@ -160,32 +168,46 @@ static bool get_info(int fd, struct tcp_circuit_info *info)
 	return !getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, info, &len);
 }
 
-static void check_info(const struct tcp_circuit_info *i)
+static void check_counts(const struct tcp_circuit_info *i)
 {
-	if (i->tci_fcwnd < 1 || i->tci_fcwnd > TCP_CIRCUIT_WINDOW_LIMIT)
-		rule("tci_fcwnd %u", i->tci_fcwnd);
-	/* Without a circuit it is dead or not connected: another one's window. */
-	if (i->tci_sockets && (i->tci_snd_cwnd < 1 ||
-			       i->tci_snd_cwnd > TCP_CIRCUIT_FCWND_LIMIT))
-		rule("tci_snd_cwnd %u", i->tci_snd_cwnd);
-	if (i->tci_source > TCP_CIRCUIT_SOURCE_MODULE ||
-	    i->tci_state > TCP_CIRCUIT_STREAM_HUNGRY ||
-	    i->tci_breaker > TCP_CIRCUIT_BREAKER_TRIPPED)
-		rule("source %u, state %u, breaker %u", i->tci_source,
-		     i->tci_state, i->tci_breaker);
-	if (i->tci_part > i->tci_held)
-		rule("part %u of %u held", i->tci_part, i->tci_held);
-	if (i->tci_held > TCP_CIRCUIT_WINDOW_LIMIT + i->tci_sockets)
-		rule("held %u by %u", i->tci_held, i->tci_sockets);
+	/* Beside the window, those share so much whose breaker has tripped. */
+	uint32_t more = i->tci_sockets + CUT_MOST;
+
+	if (i->tci_cwnd_share > i->tci_cwnd_total)
+		rule("share %u of %u", i->tci_cwnd_share, i->tci_cwnd_total);
+	if (i->tci_cwnd_total > TCP_CIRCUIT_WINDOW_LIMIT + more)
+		rule("total %u by %u", i->tci_cwnd_total, i->tci_sockets);
 	if (i->tci_delivered > COUNTED || i->tci_lost > COUNTED)
 		rule("%llu delivered, %llu lost",
 		     (unsigned long long)i->tci_delivered,
 		     (unsigned long long)i->tci_lost);
 	if (i->tci_hungry > i->tci_sockets)
 		rule("%u hungry of %u", i->tci_hungry, i->tci_sockets);
-	if (steady && !i->tci_id && i->tci_held > steady + i->tci_sockets)
-		rule("held %u by %u of a window of %u", i->tci_held,
+	if (steady && i->tci_cwnd_total > steady + more)
+		rule("total %u by %u of a window of %u", i->tci_cwnd_total,
 		     i->tci_sockets, steady);
+}
+
+static void check_info(const struct tcp_circuit_info *i)
+{
+	bool none = i->tci_source == TCP_CIRCUIT_SOURCE_NONE;
+
+	if (none != !i->tci_fcwnd || i->tci_fcwnd > TCP_CIRCUIT_WINDOW_LIMIT)
+		rule("tci_fcwnd %u from source %u", i->tci_fcwnd, i->tci_source);
+	/* Without a circuit it is dead or not connected: another one's window. */
+	if (i->tci_sockets && (i->tci_snd_cwnd < 1 ||
+			       i->tci_snd_cwnd > TCP_CIRCUIT_FCWND_LIMIT))
+		rule("tci_snd_cwnd %u", i->tci_snd_cwnd);
+	if (i->tci_source > TCP_CIRCUIT_SOURCE_USER ||
+	    i->tci_state > TCP_CIRCUIT_STREAM_HUNGRY ||
+	    i->tci_breaker > TCP_CIRCUIT_BREAKER_TRIPPED ||
+	    i->tci_reason > TCP_CIRCUIT_REASON_SHORTFALL)
+		rule("source %u, state %u, breaker %u, reason %u",
+		     i->tci_source, i->tci_state, i->tci_breaker,
+		     i->tci_reason);
+	if (!i->tci_id != !i->tci_sockets)
+		rule("id %u of a circuit of %u", i->tci_id, i->tci_sockets);
+	check_counts(i);
 }
 
 /* What the socket says of itself; false: circuit does not run it. */
@@ -207,28 +229,31 @@ static void check_socket(int slot)
 	look(slot, &info);
 }
 
-/* Of one that was made to look at its window between the two */
-static void check_cut(const struct tcp_circuit_info *before,
+static int state_of(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ?
+		-1 : info.tcpi_state;
+}
+
+/* Of one that was made to look at its window between the two; a dead one does not. */
+static void check_cut(int fd, const struct tcp_circuit_info *before,
 		      const struct tcp_circuit_info *after)
 {
 	uint32_t most = after->tci_fcwnd / 10;
 
-	if (!after->tci_sockets || before->tci_trips != after->tci_trips ||
+	if (state_of(fd) == CLOSED || !after->tci_sockets ||
+	    before->tci_trips != after->tci_trips ||
 	    before->tci_breaker != TCP_CIRCUIT_BREAKER_TRIPPED ||
 	    after->tci_breaker != TCP_CIRCUIT_BREAKER_TRIPPED)
 		return;
-	most = most < 1 ? 1 : most > 10 ? 10 : most;
+	most = most < 1 ? 1 : most > CUT_MOST ? CUT_MOST : most;
 	cut++;
 	if (after->tci_snd_cwnd > most)
 		rule("tripped: %u segments, at most %u of %u", after->tci_snd_cwnd,
 		     most, after->tci_fcwnd);
-}
-
-static bool same_asked(const struct tcp_circuit_info *a,
-		       const struct tcp_circuit_info *b)
-{
-	return a->tci_asked == b->tci_asked && a->tci_rate == b->tci_rate &&
-	       a->tci_id == b->tci_id;
 }
 
 /* --- files ------------------------------------------------------------------- */
@@ -505,6 +530,445 @@ static bool do_neighbour(void)
 	return !err;
 }
 
+/* --- circuits ----------------------------------------------------------------- */
+
+/* Each has the same prefixes always, of which no two are alike. */
+static struct object {
+	const char	*name;
+	struct {
+		int		family;
+		const char	*address;
+		uint8_t		len;
+	} prefixes[2];
+	uint32_t	mark;		/* no socket here has one */
+	bool		in_storms;	/* none of the storm's streams belongs to it */
+	bool		there;
+	uint32_t	window;
+	uint64_t	rate;
+} objects[] = {
+	{ .name = "host1", .prefixes = { { AF_INET, "127.0.0.1", 32 } } },
+	{ .name = "host2", .prefixes = { { AF_INET, "127.0.0.2", 32 } },
+	  .in_storms = true },
+	{ .name = "v6", .prefixes = { { AF_INET6, "::1", 128 } },
+	  .in_storms = true },
+	{ .name = "net", .prefixes = { { AF_INET, "127.0.0.0", 8 },
+				       { AF_INET6, "::", 64 } } },
+	{ .name = "all", .prefixes = { { AF_INET, "0.0.0.0", 0 },
+				       { AF_INET6, "::", 0 } } },
+	{ .name = "marked", .prefixes = { { AF_INET, "127.0.0.1", 32 },
+					  { AF_INET6, "::1", 128 } },
+	  .mark = 7, .in_storms = true },
+};
+
+#define OBJECTS_END	(objects + COUNT(objects))
+
+static bool prefix_holds(const struct object *o, int i, int family,
+			 const unsigned char *address)
+{
+	unsigned char prefix[16];
+	int len = o->prefixes[i].len;
+
+	if (o->prefixes[i].family != family)
+		return false;
+	inet_pton(family, o->prefixes[i].address, prefix);
+	if (memcmp(prefix, address, len / 8))
+		return false;
+	return !(len % 8) ||
+	       !((prefix[len / 8] ^ address[len / 8]) >> (8 - len % 8));
+}
+
+/* Name of the circuit that has the longest prefix of this address; "": none has. */
+static const char *longest_match(int family, const unsigned char *address)
+{
+	const char *best = "";
+	int longest = -1;
+
+	for (struct object *o = objects; o < OBJECTS_END; o++)
+		for (int i = 0; i < 2; i++) {
+			if (!o->there || o->mark ||
+			    o->prefixes[i].len <= longest ||
+			    !prefix_holds(o, i, family, address))
+				continue;
+			longest = o->prefixes[i].len;
+			best = o->name;
+		}
+	return best;
+}
+
+static const char *longest_match_of(int fd)
+{
+	struct sockaddr_in6 a6;
+	socklen_t len = sizeof(a6);
+
+	if (getpeername(fd, (void *)&a6, &len))
+		return "";
+	if (a6.sin6_family == AF_INET)
+		return longest_match(AF_INET, (void *)
+				     &((struct sockaddr_in *)&a6)->sin_addr);
+	if (IN6_IS_ADDR_V4MAPPED(&a6.sin6_addr))
+		return longest_match(AF_INET, a6.sin6_addr.s6_addr + 12);
+	return longest_match(AF_INET6, a6.sin6_addr.s6_addr);
+}
+
+static struct object *any_object(void)
+{
+	for (;;) {
+		struct object *o = objects + below(COUNT(objects));
+
+		if (phase != STORM || o->in_storms)
+			return o;
+	}
+}
+
+static int talk(nl_handler handler, void *arg)
+{
+	int err = -nl_talk(&nl, &message, handler, arg);
+
+	if (err && err != EEXIST && err != ENOENT && err != EPERM &&
+	    err != EINVAL && err != ERANGE)
+		rule("netlink: %s (%s)", strerror(err), nl.text);
+	if (err && err != EPERM && err != ENOENT && !*nl.text)
+		rule("netlink: %s, and no word why", strerror(err));
+	return err;
+}
+
+static void put_prefixes(const struct object *o)
+{
+	unsigned char address[16];
+
+	for (int i = 0; i < 2 && o->prefixes[i].address; i++) {
+		size_t nest = nl_nest(&message, TCP_CIRCUIT_A_PREFIX);
+
+		inet_pton(o->prefixes[i].family, o->prefixes[i].address, address);
+		nl_put(&message, TCP_CIRCUIT_PREFIX_A_ADDRESS, address,
+		       o->prefixes[i].family == AF_INET ? 4 : 16);
+		nl_put_u8(&message, TCP_CIRCUIT_PREFIX_A_LEN,
+			  o->prefixes[i].len);
+		nl_nest_end(&message, nest);
+	}
+}
+
+static bool is_window(uint64_t v)
+{
+	return v >= 1 && v <= TCP_CIRCUIT_WINDOW_LIMIT;
+}
+
+/* What has to come of it; 1: some error, the kernel's choice */
+static int error_of_new(const struct object *o, uint16_t flags, uint32_t window,
+			uint64_t rate)
+{
+	if (nobody)
+		return -EPERM;
+	if (!is_window(window) || rate > TCP_CIRCUIT_RATE_LIMIT)
+		return 1;
+	if (o->there && flags & NLM_F_EXCL)
+		return -EEXIST;
+	if (!o->there && !(flags & NLM_F_CREATE))
+		return -ENOENT;
+	return 0;
+}
+
+/* A rate that lets a phase come to its end; in a storm none, as it would calm it */
+static uint64_t some_rate(void)
+{
+	uint64_t rate = value();
+
+	if (phase == STORM || below(2))
+		return 0;
+	return rate < SLOW ? SLOW + rate : rate;
+}
+
+static bool do_new(void)
+{
+	static const uint16_t flags[] = { NLM_F_CREATE, NLM_F_REPLACE,
+					  NLM_F_CREATE | NLM_F_EXCL,
+					  NLM_F_CREATE | NLM_F_REPLACE };
+	struct object *o = any_object();
+	uint16_t flag = flags[below(COUNT(flags))];
+	uint32_t window = steady && below(8) ? steady : value();
+	uint64_t rate = some_rate();
+	int expected, err;
+
+	if (steady && is_window(window))
+		window = steady;
+	expected = error_of_new(o, flag, window, rate);
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_NEW, flag);
+	nl_put_string(&message, TCP_CIRCUIT_A_NAME, o->name);
+	put_prefixes(o);
+	nl_put_u32(&message, TCP_CIRCUIT_A_WINDOW, window);
+	if (rate || below(2))
+		nl_put_u64(&message, TCP_CIRCUIT_A_RATE, rate);
+	if (o->mark)
+		nl_put_u32(&message, TCP_CIRCUIT_A_MARK, o->mark);
+	err = talk(NULL, NULL);
+	if (expected > 0 ? !err : err != -expected)
+		rule("new %s, flags 0x%x, window %u, rate %llu: %s (%s)",
+		     o->name, flag, window, (unsigned long long)rate,
+		     strerror(err), nl.text);
+	if (err)
+		return false;
+	o->there = true;
+	o->window = window;
+	o->rate = rate;
+	changes++;
+	return true;
+}
+
+static bool do_del(void)
+{
+	struct object *o = any_object();
+	int expected = nobody ? EPERM : o->there ? 0 : ENOENT, err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_DEL, 0);
+	nl_put_string(&message, TCP_CIRCUIT_A_NAME, o->name);
+	err = talk(NULL, NULL);
+	if (err != expected)
+		rule("del %s: %s (expected %s)", o->name, strerror(err),
+		     strerror(expected));
+	if (!err)
+		o->there = false;
+	changes += !err;
+	return !err;
+}
+
+static const struct object *object_of(const struct nlmsghdr *answer)
+{
+	const struct nlattr *name = nl_find(answer, TCP_CIRCUIT_A_NAME);
+
+	for (struct object *o = objects; name && o < OBJECTS_END; o++)
+		if (!strcmp(o->name, nl_data(name)))
+			return o;
+	return NULL;
+}
+
+/* One circuit, as GET shows it; *@arg: how many there were */
+static int check_circuit(const struct nlmsghdr *answer, void *arg)
+{
+	const struct object *o = object_of(answer);
+	bool auto_made = nl_find(answer, TCP_CIRCUIT_A_AUTO);
+	uint32_t sockets = nl_number_of(answer, TCP_CIRCUIT_A_SOCKETS);
+	uint32_t total = nl_number_of(answer, TCP_CIRCUIT_A_CWND_TOTAL);
+	uint64_t lost = nl_number_of(answer, TCP_CIRCUIT_A_LOST);
+	int *count = arg;
+
+	++*count;
+	if (!auto_made && (!o || !o->there))
+		rule("there is a circuit that was not made");
+	if (auto_made && nobody)
+		rule("nobody is shown a peer");
+	if (o && (nl_number_of(answer, TCP_CIRCUIT_A_WINDOW) != o->window ||
+		  nl_number_of(answer, TCP_CIRCUIT_A_RATE) != o->rate))
+		rule("%s has %llu segments, %llu bytes/s", o->name,
+		     (unsigned long long)nl_number_of(answer, TCP_CIRCUIT_A_WINDOW),
+		     (unsigned long long)nl_number_of(answer, TCP_CIRCUIT_A_RATE));
+	if (nl_number_of(answer, TCP_CIRCUIT_A_HUNGRY) > sockets ||
+	    nl_number_of(answer, TCP_CIRCUIT_A_DELIVERED) > COUNTED ||
+	    lost > COUNTED || total > TCP_CIRCUIT_WINDOW_LIMIT + sockets ||
+	    (!sockets && total))
+		rule("%s: total %u by %u sockets, %llu lost",
+		     o ? o->name : "a peer's", total, sockets,
+		     (unsigned long long)lost);
+	return 0;
+}
+
+/* How many there are, each checked */
+static int circuits(void)
+{
+	int count = 0, err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, NLM_F_DUMP);
+	err = talk(check_circuit, &count);
+	if (err)
+		rule("dump: %s (%s)", strerror(err), nl.text);
+	return count;
+}
+
+static bool do_get_name(void)
+{
+	struct object *o = any_object();
+	int expected = o->there ? 0 : ENOENT, count = 0, err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, 0);
+	nl_put_string(&message, TCP_CIRCUIT_A_NAME, o->name);
+	err = talk(check_circuit, &count);
+	if (err != expected || count != !err)
+		rule("get %s: %s (expected %s), %d answers", o->name,
+		     strerror(err), strerror(expected), count);
+	return !err;
+}
+
+static int keep_name(const struct nlmsghdr *answer, void *arg)
+{
+	const struct object *o = object_of(answer);
+	const char **name = arg;
+
+	*name = o ? o->name : "";
+	return 0;
+}
+
+/* Of the loopback's addresses, and one that no socket here is connected to */
+static int put_address(unsigned char *address)
+{
+	static const char *const text[] = { "127.0.0.1", "127.0.0.2",
+					    "127.0.0.3", "::1", "192.0.2.1",
+					    "2001:db8::1" };
+	const char *one = text[below(COUNT(text))];
+	int family = strchr(one, ':') ? AF_INET6 : AF_INET;
+
+	inet_pton(family, one, address);
+	nl_put(&message, TCP_CIRCUIT_A_ADDRESS, address,
+	       family == AF_INET ? 4 : 16);
+	return family;
+}
+
+/* By address: the longest match, or what a peer's sockets share, or nothing */
+static bool do_get_address(void)
+{
+	const char *name = "", *expected;
+	unsigned char address[16];
+	int err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, 0);
+	expected = longest_match(put_address(address), address);
+	err = talk(keep_name, &name);
+	if (strcmp(name, expected) || (*expected && err) ||
+	    (err && err != ENOENT && err != EPERM))
+		rule("get by address: %s, '%s' (expected '%s')", strerror(err),
+		     name, expected);
+	return !err;
+}
+
+static bool do_reset(void)
+{
+	struct object *o = any_object();
+	unsigned char address[16];
+	int what = below(3), err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_RESET, 0);
+	if (what == 0)
+		nl_put_string(&message, TCP_CIRCUIT_A_NAME, o->name);
+	if (what == 1)
+		put_address(address);
+	err = talk(NULL, NULL);
+	if (nobody ? err != EPERM :
+	    what == 0 ? err != (o->there ? 0 : ENOENT) :
+	    err && (what == 2 || err != ENOENT))
+		rule("reset %d: %s", what, strerror(err));
+	return !err;
+}
+
+static int keep_stats(const struct nlmsghdr *answer, void *arg)
+{
+	uint32_t there = 0;
+
+	(void)arg;
+	for (struct object *o = objects; o < OBJECTS_END; o++)
+		there += o->there;
+	if (nl_number_of(answer, TCP_CIRCUIT_STATS_A_CIRCUITS) != there)
+		rule("%llu circuits counted, %u were made", (unsigned long long)
+		     nl_number_of(answer, TCP_CIRCUIT_STATS_A_CIRCUITS), there);
+	if (nl_number_of(answer, TCP_CIRCUIT_STATS_A_TRIPS) < trips)
+		rule("fewer trips than before");
+	trips = nl_number_of(answer, TCP_CIRCUIT_STATS_A_TRIPS);
+	opened = nl_number_of(answer, TCP_CIRCUIT_STATS_A_OPENED);
+	return 0;
+}
+
+static bool do_stats(void)
+{
+	int err;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_STATS, 0);
+	err = talk(keep_stats, NULL);
+	if (err && !nobody)
+		rule("stats: %s", strerror(err));
+	return !err;
+}
+
+/* One of another prefix than those, whatever bit of it is changed */
+static struct object stranger = {
+	.name = "stranger", .prefixes = { { AF_INET, "198.51.100.0", 24 } },
+};
+
+static int keep_stranger(const struct nlmsghdr *answer, void *arg)
+{
+	const struct nlattr *name = nl_find(answer, TCP_CIRCUIT_A_NAME);
+
+	if (name && !nl_find(answer, TCP_CIRCUIT_A_AUTO) && !object_of(answer))
+		snprintf(arg, TCP_CIRCUIT_NAME_LEN, "%s",
+			 (const char *)nl_data(name));
+	return 0;
+}
+
+static void remove_stranger(void)
+{
+	char name[TCP_CIRCUIT_NAME_LEN] = "";
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, NLM_F_DUMP);
+	talk(keep_stranger, name);
+	if (!*name)
+		return;
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_DEL, 0);
+	nl_put_string(&message, TCP_CIRCUIT_A_NAME, name);
+	if (talk(NULL, NULL))
+		rule("del %s: %s", name, nl.text);
+	changes++;
+}
+
+/* A good message but for one bit, or its end; the kernel says no, or takes it. */
+static bool do_broken(void)
+{
+	size_t from = NLMSG_HDRLEN + GENL_HDRLEN, at;
+	bool taken;
+
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_NEW + below(5), NLM_F_CREATE);
+	nl_put_string(&message, TCP_CIRCUIT_A_NAME, stranger.name);
+	put_prefixes(&stranger);
+	nl_put_u32(&message, TCP_CIRCUIT_A_WINDOW, 1 + below(1000));
+	nl_put_u64(&message, TCP_CIRCUIT_A_RATE, below(1 << 30));
+	at = from + below(message.header.nlmsg_len - from);
+	if (below(2))
+		message.bytes[at] ^= 1 << below(8);
+	else
+		message.header.nlmsg_len = at;
+	taken = !nl_talk(&nl, &message, NULL, NULL);
+	if (taken && !nobody)
+		remove_stranger();
+	return taken;
+}
+
+static bool do_netlink(void)
+{
+	switch (below(12)) {
+	case 0: case 1: case 2: return do_new();
+	case 3: case 4: return do_del();
+	case 5: return circuits() > 0;
+	case 6: return do_get_name();
+	case 7: case 8: return do_get_address();
+	case 9: return do_reset();
+	case 10: return do_stats();
+	default: return do_broken();
+	}
+}
+
+static void remove_all(void)
+{
+	for (struct object *o = objects; o < OBJECTS_END; o++) {
+		nl_begin(&nl, &message, TCP_CIRCUIT_CMD_DEL, 0);
+		nl_put_string(&message, TCP_CIRCUIT_A_NAME, o->name);
+		if (o->there && talk(NULL, NULL))
+			rule("del %s: %s", o->name, nl.text);
+		o->there = false;
+	}
+}
+
+static void reset_all(void)
+{
+	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_RESET, 0);
+	if (talk(NULL, NULL))
+		rule("reset: %s", nl.text);
+}
+
 /* --- our options -------------------------------------------------------------- */
 
 static int option(void)
@@ -512,16 +976,20 @@ static int option(void)
 	switch (below(8)) {
 	case 0: return TCP_CIRCUIT_FCWND - 4 + below(12);
 	case 1: return chance();
-	case 2: case 3: return TCP_CIRCUIT_RATE;
-	case 4: return TCP_CIRCUIT_ID;
-	case 5: return TCP_CIRCUIT_INFO;
+	case 2: case 3: return TCP_CIRCUIT_INFO;
 	default: return TCP_CIRCUIT_FCWND;
 	}
 }
 
 static bool is_ours(int name)
 {
-	return name >= TCP_CIRCUIT_FCWND && name <= TCP_CIRCUIT_ID;
+	return name == TCP_CIRCUIT_FCWND || name == TCP_CIRCUIT_INFO;
+}
+
+/* Options that there were once */
+static bool is_gone(int name)
+{
+	return name == 0x4355 || name == 0x4357;
 }
 
 /* Where the caller's value is: most often in memory of its own, with its right
@@ -541,12 +1009,10 @@ static char *pointer(socklen_t len)
 
 static socklen_t length(int name)
 {
-	socklen_t right = name == TCP_CIRCUIT_RATE ? 8 : 4;
-
 	switch (below(8)) {
 	case 0: return below(129);
 	case 1: return below(16) ? below(ROOM) : chance();
-	default: return name == TCP_CIRCUIT_INFO ? 1 + below(128) : right;
+	default: return name == TCP_CIRCUIT_INFO ? 1 + below(160) : 4;
 	}
 }
 
@@ -557,24 +1023,24 @@ static bool errno_is_named(int err)
 }
 
 /* A call that worked: does it hold, and was nobody allowed it? */
-static void check_set(const struct tcp_circuit_info *after, int name, uint64_t v)
+static void check_set(int fd, const struct tcp_circuit_info *after, uint32_t v)
 {
-	uint64_t rate = v == TCP_CIRCUIT_RATE_UNPACED ? 0 : v ? v : given;
+	bool own = after->tci_source == TCP_CIRCUIT_SOURCE_SOCKET;
 
-	if (name == TCP_CIRCUIT_FCWND && (uint32_t)v != after->tci_asked)
-		rule("asked for %u, got %u", (uint32_t)v, after->tci_asked);
-	if (name == TCP_CIRCUIT_ID && (uint32_t)v != after->tci_id)
-		rule("id %u, got %u", (uint32_t)v, after->tci_id);
-	if (name == TCP_CIRCUIT_RATE && rate != after->tci_rate)
-		rule("rate %llu, got %llu", (unsigned long long)rate,
-		     (unsigned long long)after->tci_rate);
-	if (nobody && name == TCP_CIRCUIT_FCWND &&
-	    (uint32_t)v > after->tci_fcwnd_max)
-		rule("nobody was given %u segments of %u", (uint32_t)v,
-		     after->tci_fcwnd_max);
-	if (nobody && name == TCP_CIRCUIT_RATE && given && v > given)
-		rule("nobody was given %llu bytes/s of %llu",
-		     (unsigned long long)v, (unsigned long long)given);
+	if (v != after->tci_asked)
+		rule("asked for %u, got %u", v, after->tci_asked);
+	if (!nobody && (own != !!v || (v && after->tci_fcwnd != v)))
+		rule("root asked for %u: %u from source %u", v,
+		     after->tci_fcwnd, after->tci_source);
+	if (nobody && own)
+		rule("nobody was given %u for himself", after->tci_fcwnd);
+	if (state_of(fd) != ESTABLISHED)
+		return;
+	if (nobody && v > after->tci_fcwnd)
+		rule("nobody was given %u segments of %u", v, after->tci_fcwnd);
+	if (strcmp(after->tci_name, longest_match_of(fd)))
+		rule("a socket of '%.31s' where the longest match is '%s'",
+		     after->tci_name, longest_match_of(fd));
 }
 
 static bool do_set(void)
@@ -593,17 +1059,19 @@ static bool do_set(void)
 								       : 0;
 	if (err && is_ours(name) && !errno_is_named(err))
 		rule("set 0x%x: %s", name, strerror(err));
+	if (is_gone(name) && !err)
+		rule("set 0x%x, which is gone", name);
 	if (!err && is_ours(name) && !had)
 		rule("set 0x%x on a socket that is none of ours", name);
 	if (!had || !look(slot, &after))
 		return !err;
-	if (err && !same_asked(&before, &after))
+	if (err && before.tci_asked != after.tci_asked)
 		rule("set 0x%x failed (%s) and changed something", name,
 		     strerror(err));
-	if (!err && p == no_page - len && is_ours(name)) {
-		check_set(&after, name, v);
+	if (!err && p == no_page - len && name == TCP_CIRCUIT_FCWND) {
+		check_set(pool[slot].fd, &after, v);
 		if (before.tci_id == after.tci_id)
-			check_cut(&before, &after);
+			check_cut(pool[slot].fd, &before, &after);
 	}
 	return !err;
 }
@@ -617,6 +1085,8 @@ static bool do_get(void)
 	memset(room, 0xa5, ROOM);
 	err = getsockopt(fd, SOL_TCP_CIRCUIT, name, p,
 			 below(32) ? &got : (socklen_t *)no_page) ? errno : 0;
+	if (is_gone(name) && !err)
+		rule("get 0x%x, which is gone", name);
 	if (!is_ours(name))
 		return !err;
 	if (err && !errno_is_named(err))
@@ -632,8 +1102,7 @@ static bool do_get(void)
 
 /* --- files that are ours ------------------------------------------------------ */
 
-/* The value that it has after whatever was written */
-static unsigned long long look_at_sysctl(int i, const char *text)
+static void look_at_sysctl(int i, const char *text)
 {
 	char now[64] = "";
 	unsigned long long v;
@@ -643,13 +1112,11 @@ static unsigned long long look_at_sysctl(int i, const char *text)
 	v = strtoull(now, NULL, 10);
 	if (v < sysctls[i].least || v > sysctls[i].most)
 		rule("%s is %llu after '%s'", sysctls[i].name, v, text);
-	return v;
 }
 
 static bool do_sysctl(void)
 {
 	int i = unsteady[phase] + below(COUNT(sysctls) - unsteady[phase]);
-	unsigned long long now;
 	char text[64];
 	ssize_t done;
 	int len;
@@ -662,12 +1129,7 @@ static bool do_sysctl(void)
 		len = snprintf(text, sizeof(text), "%llx\t -%u",
 			       (unsigned long long)value(), below(9));
 	done = pwrite(sysctl_fd[i], text, below(8) ? len : (int)below(64), 0);
-	now = look_at_sysctl(i, text);
-	if (!strcmp(sysctls[i].name, "rate") && now != given) {
-		given = now;
-		for (int slot = 0; slot < SOCKETS; slot++)
-			pool[slot].known = false;
-	}
+	look_at_sysctl(i, text);
 	return done > 0;
 }
 
@@ -686,64 +1148,16 @@ static bool do_parameter(void)
 	return done;
 }
 
-/* Lines of /proc/net/tcp_circuit, each checked */
-static int circuits(void)
-{
-	static char text[1 << 20];
-	int lines = 0;
-
-	read_file(CIRCUITS, text, sizeof(text));
-	for (char *line = strchr(text, '\n'); line && line[1];
-	     line = strchr(line + 1, '\n')) {
-		char peer[64], state[16];
-		unsigned int id, window, trips;
-		int held, sockets, hungry;
-		unsigned long long rate, delivered, lost;
-
-		lines++;
-		if (sscanf(line, "%63s %u %u %d %d %d %llu %llu %llu %u %15s",
-			   peer, &id, &window, &held, &sockets, &hungry, &rate,
-			   &delivered, &lost, &trips, state) != 11 ||
-		    held < 0 || sockets < 0 || hungry < 0 || hungry > sockets ||
-		    delivered > COUNTED || lost > COUNTED ||
-		    (!sockets && (held || (!lost && strcmp(state, "tripped")))))
-			rule("a line of %s: %.100s", CIRCUITS, line + 1);
-	}
-	return lines;
-}
-
-static bool do_proc(void)
-{
-	static const char *const words[] = {
-		"reset", "reset\n", "reset 127.0.0.1\n", "reset ::1", "rese",
-		"reset 1.2.3", "reset x", " reset ", "\n", "reset  \t::", "",
-		"reset 127.0.0.2 and more", "reset ::ffff:127.0.0.1",
-	};
-	const char *word = words[below(COUNT(words))];
-
-	if (nobody)
-		return false;
-
-	if (!below(8)) {
-		circuits();
-		return true;
-	}
-	if (below(8))
-		return write_file(CIRCUITS, word, strlen(word)) > 0;
-	memset(room, 1 + below(255), ROOM);
-	return write_file(CIRCUITS, room, below(ROOM)) > 0;
-}
-
 /* --- all of it ---------------------------------------------------------------- */
 
 static const struct {
 	bool		(*call)(void);
 	unsigned int	weight;
 } actions[] = {
-	{ do_set, 28 }, { do_get, 26 }, { do_send, 8 }, { do_receive, 4 },
+	{ do_set, 27 }, { do_get, 24 }, { do_send, 8 }, { do_receive, 4 },
 	{ do_connect, 5 }, { do_algorithm, 6 }, { do_neighbour, 5 },
 	{ do_open, 4 }, { do_close, 3 }, { do_sysctl, 3 }, { do_disconnect, 3 },
-	{ do_shutdown, 1 }, { do_listen, 1 }, { do_proc, 1 }, { do_parameter, 1 },
+	{ do_shutdown, 1 }, { do_listen, 1 }, { do_netlink, 4 }, { do_parameter, 1 },
 };
 
 static void act(void)
@@ -873,7 +1287,7 @@ static void blow(void)
 			       sizeof(none)) || !get_info(fd, &after))
 			bail("a stream");
 		check_info(&after);
-		check_cut(&before, &after);
+		check_cut(fd, &before, &after);
 	}
 }
 
@@ -881,8 +1295,6 @@ static void blow(void)
 
 static void begin_storm(void)
 {
-	write_number(SYSCTLS "rate", 0);
-	given = 0;
 	write_number(SYSCTLS "breaker", 1 + below(500));
 	write_number(SYSCTLS "breaker_quiet", below(2) ? 300 : 1);
 	set_mtu(1500);
@@ -902,7 +1314,6 @@ static void begin_phase(void)
 		return;
 	steady = 1 + below(2000);
 	write_number(SYSCTLS "fcwnd", steady);
-	write_number(SYSCTLS "share", 1 + below(2));
 	write_number(SYSCTLS "breaker", 1 + below(100));
 	write_number(SYSCTLS "breaker_ms", 500);
 	if (phase == STORM)
@@ -918,15 +1329,14 @@ static void end_phase(void)
 {
 	int left = 0;
 
-	write_number(SYSCTLS "rate", 0);
-	given = 0;
+	remove_all();
 	set_loss(0);
 	if (phase == STORM)
 		close_streams();
 	for (int slot = 0; slot < SOCKETS; slot++)
 		drop(slot);
 	for (int tries = 0; tries < 3000; tries++) {
-		write_file(CIRCUITS, "reset", 5);
+		reset_all();
 		left = circuits();
 		if (!left)
 			return;
@@ -986,7 +1396,6 @@ static void open_sysctls(void)
 		if (sysctl_fd[i] < 0)
 			bail(path);
 	}
-	given = read_number(SYSCTLS "rate");
 }
 
 static void make_room(void)
@@ -1018,12 +1427,16 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	for (int i = 0; i < SOCKETS; i++)
 		pool[i].fd = -1;
+	if (nl_open(&nl, TCP_CIRCUIT_GENL_NAME))
+		bail("the family tcp_circuit");
 	make_room();
 	open_sysctls();
 	run();
-	printf("seed=%llu calls=%llu good=%llu cut=%llu broken=%llu\n",
+	do_stats();
+	printf("seed=%llu calls=%llu good=%llu changes=%llu cut=%llu opened=%llu trips=%llu broken=%llu\n",
 	       (unsigned long long)seed, (unsigned long long)calls,
-	       (unsigned long long)good, (unsigned long long)cut,
-	       (unsigned long long)broken);
+	       (unsigned long long)good, (unsigned long long)changes,
+	       (unsigned long long)cut, (unsigned long long)opened,
+	       (unsigned long long)trips, (unsigned long long)broken);
 	return broken > 0;
 }

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,15 +35,16 @@ struct options {
 	const char	*accepted;	/* TCP_CONGESTION of what a server accepted */
 	long		early_window;	/* FCWND before connect() or listen() */
 	long		late_window;	/* FCWND after connect() or accept() */
-	long		late_id;	/* TCP_CIRCUIT_ID after connect() */
 	long long	bytes;		/* to send, or to send back from a server */
 	int		idle_ms;	/* pause, then the same bytes once more */
 	int		hold_ms;	/* stay connected after the last ACK */
-	long long	rate;		/* TCP_CIRCUIT_RATE, -1 = leave */
 	long		max_pacing;	/* SO_MAX_PACING_RATE, 0 = leave */
 	int		rcvbuf;		/* SO_RCVBUF of a listener, 0 = leave */
 	int		sndbuf;		/* SO_SNDBUF before connect(), 0 = leave */
 	int		clamp;		/* TCP_WINDOW_CLAMP of what it accepted, 0 = leave */
+	int		mark;		/* SO_MARK, 0 = leave */
+	int		pause_ms;	/* of a server's reader, after each CHUNK */
+	long		uid;		/* of the process and its sockets, -1 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
 	bool		fill;		/* fill the send buffer before late_window */
 	bool		greet;		/* a line to whom a server accepted, at once */
@@ -63,15 +65,6 @@ static void set_window(int fd, long window)
 		die("TCP_CIRCUIT_FCWND");
 }
 
-static void set_id(int fd, long id)
-{
-	uint32_t value = id;
-
-	if (id >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_ID, &value,
-				  sizeof(value)))
-		die("TCP_CIRCUIT_ID");
-}
-
 static void set_clamp(int fd, int clamp)
 {
 	if (clamp && setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp,
@@ -79,17 +72,24 @@ static void set_clamp(int fd, int clamp)
 		die("TCP_WINDOW_CLAMP");
 }
 
-static void set_rates(int fd, const struct options *o)
+static void set_max_pacing(int fd, unsigned int rate)
 {
-	uint64_t rate = o->rate;
-	unsigned int most = o->max_pacing;
-
-	if (o->rate >= 0 && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_RATE,
-				       &rate, sizeof(rate)))
-		die("TCP_CIRCUIT_RATE");
-	if (most && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &most,
-			       sizeof(most)))
+	if (rate && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+			       sizeof(rate)))
 		die("SO_MAX_PACING_RATE");
+}
+
+static void set_mark(int fd, int mark)
+{
+	if (mark && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)))
+		die("SO_MARK");
+}
+
+/* All capabilities go with root's uid. */
+static void become(long uid)
+{
+	if (uid >= 0 && (setgroups(0, NULL) || setgid(uid) || setuid(uid)))
+		die("setuid");
 }
 
 static void look(int fd, struct seen *seen)
@@ -106,24 +106,34 @@ static void look(int fd, struct seen *seen)
 		seen->silence_ms = info.tcpi_last_data_sent;
 }
 
+static void report_circuit(const struct tcp_circuit_info *ci)
+{
+	printf(" fcwnd=%u source=%u asked=%u restored=%u losses=%u recoveries=%u rate=%llu burst=%u",
+	       ci->tci_fcwnd, ci->tci_source, ci->tci_asked, ci->tci_restored,
+	       ci->tci_losses, ci->tci_recoveries,
+	       (unsigned long long)ci->tci_rate, ci->tci_burst);
+	printf(" share=%u id=%u sockets=%u hungry=%u total=%u breaker=%u trips=%u circuit=%s",
+	       ci->tci_cwnd_share, ci->tci_id, ci->tci_sockets, ci->tci_hungry,
+	       ci->tci_cwnd_total, ci->tci_breaker, ci->tci_trips,
+	       ci->tci_name);
+}
+
 static void report(int fd, const struct seen *seen)
 {
 	struct tcp_circuit_info ci = { 0 };
 	struct tcp_info ti = tcp_info_of(fd);
-	socklen_t ci_len = sizeof(ci);
+	socklen_t ci_len = sizeof(ci), name_len = sizeof(ci.tci_name);
+	char algorithm[sizeof(ci.tci_name)] = "";
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci, &ci_len))
-		ci_len = 0;
-	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u silence_ms=%u",
+	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u silence_ms=%u pacing=%llu",
 	       ti.tcpi_snd_cwnd, seen->cwnd_min, seen->cwnd_max,
 	       seen->state_max, ti.tcpi_total_retrans, ti.tcpi_delivered_ce,
-	       seen->silence_ms);
-	if (ci_len)
-		printf(" fcwnd=%u source=%u asked=%u fcwnd_max=%u restored=%u losses=%u recoveries=%u rate=%llu pacing=%llu burst=%u",
-		       ci.tci_fcwnd, ci.tci_source, ci.tci_asked,
-		       ci.tci_fcwnd_max, ci.tci_restored, ci.tci_losses,
-		       ci.tci_recoveries, (unsigned long long)ci.tci_rate,
-		       (unsigned long long)ti.tcpi_pacing_rate, ci.tci_burst);
+	       seen->silence_ms, (unsigned long long)ti.tcpi_pacing_rate);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm, &name_len))
+		die("TCP_CONGESTION");
+	printf(" algorithm=%s", algorithm);
+	if (!getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci, &ci_len))
+		report_circuit(&ci);
 	printf("\n");
 	fflush(stdout);
 }
@@ -248,7 +258,8 @@ static int connect_to(const char *address, int port, const struct options *o)
 	if (o->algorithm)
 		set_algorithm(fd, o->algorithm);
 	set_window(fd, o->early_window);
-	set_rates(fd, o);
+	set_max_pacing(fd, o->max_pacing);
+	set_mark(fd, o->mark);
 	if (o->sndbuf && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &o->sndbuf,
 				    sizeof(o->sndbuf)))
 		die("SO_SNDBUF");
@@ -259,7 +270,6 @@ static int connect_to(const char *address, int port, const struct options *o)
 		ask_when_full(fd, o);
 	else
 		set_window(fd, o->late_window);
-	set_id(fd, o->late_id);
 	return fd;
 }
 
@@ -278,12 +288,13 @@ static int run_send(const char *address, int port, const struct options *o)
 	return 0;
 }
 
-static void drain(int fd)
+static void drain(int fd, int pause_ms)
 {
 	static char chunk[CHUNK];
 
 	while (recv(fd, chunk, sizeof(chunk), MSG_TRUNC) > 0)
-		;
+		if (pause_ms)
+			usleep(pause_ms * 1000);
 }
 
 static int listen_at(int port, const struct options *o)
@@ -326,7 +337,7 @@ static _Noreturn void serve_one(int fd, pid_t server, const struct options *o)
 		_exit(1);
 	if (o->bytes)
 		transfer(fd, o);
-	drain(fd);
+	drain(fd, o->pause_ms);
 	_exit(0);
 }
 
@@ -355,9 +366,10 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
-		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-g] PORT\n"
+		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-p PAUSE_MS] [-u UID] [-g] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
-		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-R RATE] [-M MAX_PACING] [-I ID] [-S SNDBUF] [-f] [-r] ADDRESS PORT\n");
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-M MAX_PACING] [-S SNDBUF] [-m MARK] [-u UID]\n"
+		"                         [-f] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
@@ -366,7 +378,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:I:n:i:k:R:M:B:S:c:fgr")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:m:p:u:fgr")) != -1) {
 		switch (opt) {
 		case 'C': o->algorithm = optarg; break;
 		case 'A': o->accepted = optarg; break;
@@ -376,12 +388,13 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'n': o->bytes = atoll(optarg); break;
 		case 'i': o->idle_ms = atoi(optarg); break;
 		case 'k': o->hold_ms = atoi(optarg); break;
-		case 'R': o->rate = atoll(optarg); break;
 		case 'M': o->max_pacing = atol(optarg); break;
-		case 'I': o->late_id = atol(optarg); break;
 		case 'B': o->rcvbuf = atoi(optarg); break;
 		case 'S': o->sndbuf = atoi(optarg); break;
 		case 'c': o->clamp = atoi(optarg); break;
+		case 'm': o->mark = strtoul(optarg, NULL, 0); break;
+		case 'p': o->pause_ms = atoi(optarg); break;
+		case 'u': o->uid = atol(optarg); break;
 		case 'f': o->fill = true; break;
 		case 'g': o->greet = true; break;
 		case 'r': o->quiet_start = true; break;
@@ -394,7 +407,7 @@ static int parse(int argc, char **argv, struct options *o)
 int main(int argc, char **argv)
 {
 	struct options o = { .early_window = -1, .late_window = -1,
-			     .late_id = -1, .rate = -1 };
+			     .uid = -1 };
 	const char *command;
 	int first;
 
@@ -407,6 +420,7 @@ int main(int argc, char **argv)
 	argc -= first;
 	argv += first;
 	signal(SIGPIPE, SIG_IGN);
+	become(o.uid);
 	if (argc == 1 && !strcmp(command, "serve"))
 		return run_serve(atoi(argv[0]), &o);
 	if (argc == 2 && !strcmp(command, "send"))

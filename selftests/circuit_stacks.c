@@ -4,8 +4,9 @@
  *
  * Runs as root in a namespace with a loopback device, circuit loaded and its
  * default, the namespace's fcwnd at WINDOW, tcp_fastopen at 519 (both ends, no
- * cookie).  Each point says what holds: the window, the data, the circuit's line
- * in /proc/net/tcp_circuit.  TAP on stdout.  What this kernel has not got is said
+ * cookie), no circuit configured.  Each point says what holds: the window, the
+ * data, the circuit that the sockets to a peer share, as netlink shows it.  TAP on
+ * stdout.  What this kernel has not got is said
  * in a line "# absent: ..." and has no point.
  */
 #include <arpa/inet.h>
@@ -20,11 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "nl.h"
 #include "sock.h"
 
 #define WINDOW		60U
 #define BYTES		(1 << 20)
-#define CIRCUITS	"/proc/net/tcp_circuit"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP	262
@@ -34,6 +35,7 @@
 #endif
 #define MPTCP_INFO	1
 
+static struct nl nl;
 static int points, failures;
 
 static void __attribute__((format(printf, 3, 4)))
@@ -143,19 +145,97 @@ static void connected(struct pair *p)
 	connect_pair(p);
 }
 
+/* --- circuits ---------------------------------------------------------------- */
+
+static void talk(const struct nl_message *m, nl_handler handler, void *arg)
+{
+	int err = nl_talk(&nl, m, handler, arg);
+
+	errno = -err;
+	if (err)
+		bail(*nl.text ? nl.text : "netlink");
+}
+
+static void dump(nl_handler handler, void *arg)
+{
+	static struct nl_message m;
+
+	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_GET, NLM_F_DUMP);
+	talk(&m, handler, arg);
+}
+
+static int count_circuit(const struct nlmsghdr *answer, void *arg)
+{
+	int *count = arg;
+
+	*count += !!nl_find(answer, TCP_CIRCUIT_A_ID);
+	return 0;
+}
+
 static int circuits(void)
 {
-	FILE *f = fopen(CIRCUITS, "r");
-	int lines = -1;
-	char line[256];
+	int count = 0;
 
-	if (!f)
-		bail(CIRCUITS);
-	while (fgets(line, sizeof(line), f))
-		lines++;
-	fclose(f);
-	return lines;
+	dump(count_circuit, &count);
+	return count;
 }
+
+struct peer {
+	struct in_addr	address;
+	int		sockets;
+};
+
+static int count_sockets(const struct nlmsghdr *answer, void *arg)
+{
+	const struct nlattr *prefix = nl_find(answer, TCP_CIRCUIT_A_PREFIX);
+	const struct nlattr *a = prefix ?
+		nl_find_in(prefix, TCP_CIRCUIT_PREFIX_A_ADDRESS) : NULL;
+	struct peer *peer = arg;
+
+	if (a && nl_len(a) == sizeof(peer->address) &&
+	    !memcmp(nl_data(a), &peer->address, sizeof(peer->address)))
+		peer->sockets += nl_number_of(answer, TCP_CIRCUIT_A_SOCKETS);
+	return 0;
+}
+
+/* How many sockets share the circuit of this IPv4 peer */
+static int sockets_to(const char *host)
+{
+	struct peer peer = { 0 };
+
+	inet_pton(AF_INET, host, &peer.address);
+	dump(count_sockets, &peer);
+	return peer.sockets;
+}
+
+/* A circuit of all IPv4 addresses of the loopback device, with a pace */
+static void new_object(uint32_t window, uint64_t rate)
+{
+	static const unsigned char address[] = { 127, 0, 0, 0 };
+	static struct nl_message m;
+	size_t nest;
+
+	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "loopback");
+	nest = nl_nest(&m, TCP_CIRCUIT_A_PREFIX);
+	nl_put(&m, TCP_CIRCUIT_PREFIX_A_ADDRESS, address, sizeof(address));
+	nl_put_u8(&m, TCP_CIRCUIT_PREFIX_A_LEN, 8);
+	nl_nest_end(&m, nest);
+	nl_put_u32(&m, TCP_CIRCUIT_A_WINDOW, window);
+	nl_put_u64(&m, TCP_CIRCUIT_A_RATE, rate);
+	talk(&m, NULL, NULL);
+}
+
+static void del_object(void)
+{
+	static struct nl_message m;
+
+	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_DEL, 0);
+	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "loopback");
+	talk(&m, NULL, NULL);
+}
+
+/* --- what holds -------------------------------------------------------------- */
 
 /* Closed, and no circuit is left of it, once what was in flight has arrived */
 static void finish(struct pair *p, const char *what)
@@ -287,22 +367,6 @@ static void tls(bool circuit_first)
 }
 
 /* --- MPTCP ------------------------------------------------------------------- */
-
-/* A line for the subflows' circuit: how many sockets it has */
-static int sockets_to(const char *peer)
-{
-	FILE *f = fopen(CIRCUITS, "r");
-	int sockets = 0, found = 0;
-	char line[256], name[64];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63s %*s %*s %*s %d", name, &found) == 2 &&
-		    !strcmp(name, peer))
-			sockets = found;
-	if (f)
-		fclose(f);
-	return sockets;
-}
 
 static void mptcp_options(int fd)
 {
@@ -456,7 +520,7 @@ static void fast_open(void)
 	      "options 0x%x (expected 0x%x in them: data went with the SYN)",
 	      tcp_info_of(p.client).tcpi_options, TCPI_OPT_SYN_DATA);
 	window(p.server, "TFO: server", WINDOW, TCP_CIRCUIT_SOURCE_NETNS,
-	       tcp_info_of(p.server).tcpi_snd_cwnd);
+	       WINDOW / 2);
 	all_of_it(&p, "TFO");
 	finish(&p, "TFO");
 }
@@ -565,8 +629,11 @@ static void address_form(void)
 	point(info_of(p.client).tci_sockets == 2, "IPV6_ADDRFORM",
 	      "%u sockets in the circuit (expected 2)",
 	      info_of(p.client).tci_sockets);
-	ask(p.client, TCP_CIRCUIT_ID, 9);
-	ask(p.client, TCP_CIRCUIT_ID, 0);
+	set_algorithm(p.client, "reno");
+	point(info_of(p.server).tci_sockets == 1, "IPV6_ADDRFORM, left",
+	      "%u sockets in the circuit (expected 1)",
+	      info_of(p.server).tci_sockets);
+	set_algorithm(p.client, "circuit");
 	point(info_of(p.client).tci_sockets == 2, "IPV6_ADDRFORM, left and back",
 	      "%u sockets in the circuit (expected 2)",
 	      info_of(p.client).tci_sockets);
@@ -645,34 +712,31 @@ static void unread(void)
 /* No pace at all is a pace that setsockopt() takes. */
 static void zero_pace(void)
 {
-	uint64_t rate = 1000000;
+	const char *what = "a circuit's rate, and SO_MAX_PACING_RATE 0";
 	unsigned long pace = 0;
 	struct pair p;
 
+	new_object(WINDOW, 1000000);
 	connected(&p);
-	if (setsockopt(p.client, SOL_TCP_CIRCUIT, TCP_CIRCUIT_RATE, &rate,
-		       sizeof(rate)) ||
-	    setsockopt(p.client, SOL_SOCKET, SO_MAX_PACING_RATE, &pace,
+	if (setsockopt(p.client, SOL_SOCKET, SO_MAX_PACING_RATE, &pace,
 		       sizeof(pace)))
 		bail("SO_MAX_PACING_RATE");
 	if (send(p.client, "x", 1, 0) != 1)
 		bail("send");
-	point(true, "a rate, and SO_MAX_PACING_RATE 0",
-	      "the kernel is still there");
+	point(true, what, "the kernel is still there");
 	pace = ~0UL;
-	rate = TCP_CIRCUIT_RATE_UNPACED;
 	setsockopt(p.client, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof(pace));
-	setsockopt(p.client, SOL_TCP_CIRCUIT, TCP_CIRCUIT_RATE, &rate,
-		   sizeof(rate));
-	point(recv(p.server, &pace, sizeof(pace), 0) == 1,
-	      "a rate, and SO_MAX_PACING_RATE 0", "the byte arrives");
+	del_object();
+	point(recv(p.server, &pace, sizeof(pace), 0) == 1, what,
+	      "the byte arrives");
 	data(p.client, p.server, "paced no more");
 	finish(&p, "SO_MAX_PACING_RATE");
 }
 
-/* A socket that finds no memory for its circuit has TCP's initial window. */
+/* A socket that finds no memory for its circuit grows by none of its windows. */
 static void no_memory(void)
 {
+	const char *what = "no memory for a circuit";
 	int fd = open("/proc/self/fail-nth", O_RDWR);
 	struct pair p;
 
@@ -681,25 +745,32 @@ static void no_memory(void)
 		return;
 	}
 	connected(&p);
+	set_algorithm(p.client, "reno");
+	set_algorithm(p.server, "reno");	/* nobody is left in the circuit */
 	if (write(fd, "1", 1) != 1)
 		bail("fail-nth");
-	ask(p.client, TCP_CIRCUIT_ID, 77);
+	set_algorithm(p.client, "circuit");
 	if (write(fd, "0", 1) != 1)
 		bail("fail-nth");
-	window(p.client, "no memory for a circuit", WINDOW,
-	       TCP_CIRCUIT_SOURCE_NETNS, 10);
-	point(!info_of(p.client).tci_sockets, "no memory for a circuit",
+	point(!info_of(p.client).tci_sockets, what,
 	      "%u sockets in it (expected 0)", info_of(p.client).tci_sockets);
-	data(p.client, p.server, "no memory for a circuit");
-	ask(p.client, TCP_CIRCUIT_ID, 0);
+	point(tcp_info_of(p.client).tcpi_snd_cwnd <= 10, what,
+	      "snd_cwnd %u (expected at most TCP's ten)",
+	      tcp_info_of(p.client).tcpi_snd_cwnd);
+	data(p.client, p.server, what);
+	set_algorithm(p.client, "reno");
+	set_algorithm(p.client, "circuit");
+	set_algorithm(p.server, "circuit");
 	all_of_it(&p, "memory again");
-	finish(&p, "no memory for a circuit");
+	finish(&p, what);
 	close(fd);
 }
 
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
+	if (nl_open(&nl, TCP_CIRCUIT_GENL_NAME))
+		bail("the family tcp_circuit");
 	tls(true);
 	tls(false);
 	mptcp("circuit", 2);

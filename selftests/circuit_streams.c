@@ -2,11 +2,11 @@
 /*
  * circuit_streams: several streams of one circuit at once
  *
- *	circuit_streams [options] ADDRESS PORT
+ *	circuit_streams [options] ADDRESS[,ADDRESS]... PORT
  *
- * N connections send as fast as they can for a while, from one process.  Every
- * few milliseconds the windows of those with data outstanding are added up.
- * Prints one line of NAME=value:
+ * N connections send as fast as they can for a while, from one process, to one
+ * address after the other.  Every few milliseconds the windows of those with data
+ * outstanding are added up.  Prints one line of NAME=value:
  *
  *	bytes		acknowledged, all streams but a quiet one, in the measured
  *			time
@@ -14,7 +14,7 @@
  *			(n sum x^2), 10000 = even (Jain, Chiu, Hawe, 1984)
  *	sum_max		largest sum of windows seen, segments, and of how many
  *			streams it was (sum_streams)
- *	held_max	largest tci_held seen, segments
+ *	total_max	largest tci_cwnd_total seen, segments
  *	settle_ms	from the start of the last stream until all windows were
  *			alike, but for what the division leaves: at most n
  *			segments; -1: never
@@ -23,6 +23,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@
 #include "sock.h"
 
 #define STREAMS_MAX	1024
+#define ADDRESSES_MAX	64
 #define CHUNK		(64 * 1024)
 
 struct options {
@@ -44,7 +46,7 @@ struct options {
 	int		warm_ms;	/* not measured */
 	int		time_ms;	/* measured */
 	int		sample_ms;
-	uint32_t	id;		/* TCP_CIRCUIT_ID, 0 = none */
+	long		uid;		/* of the process and its sockets, -1 = leave */
 	bool		quiet_last;	/* the last one sends 100 bytes each 5 ms */
 };
 
@@ -56,7 +58,7 @@ struct stream {
 };
 
 struct seen {
-	uint32_t	sum_max, sum_streams, held_max;
+	uint32_t	sum_max, sum_streams, total_max;
 	long		settle_ms;
 };
 
@@ -70,32 +72,54 @@ static long now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static uint32_t held(int fd)
+static uint32_t total(int fd)
 {
 	struct tcp_circuit_info info = { 0 };
 	socklen_t len = sizeof(info);
 
 	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len))
 		die("TCP_CIRCUIT_INFO");
-	return info.tci_held;
+	return info.tci_cwnd_total;
 }
 
-static int connect_stream(const char *address, int port, uint32_t id)
+static int connect_to(const char *address, int port)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
+	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
+				   .sin6_port = htons(port) };
+	struct sockaddr_in a4 = { .sin_family = AF_INET,
 				  .sin_port = htons(port) };
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	bool v6 = inet_pton(AF_INET6, address, &a6.sin6_addr) == 1;
+	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
 
-	if (fd < 0 || inet_pton(AF_INET, address, &to.sin_addr) != 1)
+	if (fd < 0 || (!v6 && inet_pton(AF_INET, address, &a4.sin_addr) != 1))
 		die(address);
 	set_algorithm(fd, "circuit");
-	if (id && setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_ID, &id,
-			     sizeof(id)))
-		die("TCP_CIRCUIT_ID");
-	if (connect(fd, (void *)&to, sizeof(to)))
+	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
+	       : connect(fd, (void *)&a4, sizeof(a4)))
 		die("connect");
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
+}
+
+/* To one address of @list after the other */
+static void connect_all(int n, char *list, int port)
+{
+	const char *addresses[ADDRESSES_MAX];
+	int i, count = 0;
+	char *address;
+
+	for (address = strtok(list, ","); address && count < ADDRESSES_MAX;
+	     address = strtok(NULL, ","))
+		addresses[count++] = address;
+	for (i = 0; i < n && count; i++)
+		streams[i].fd = connect_to(addresses[i % count], port);
+}
+
+/* All capabilities go with root's uid. */
+static void become(long uid)
+{
+	if (uid >= 0 && (setgroups(0, NULL) || setgid(uid) || setuid(uid)))
+		die("setuid");
 }
 
 static void start(int ep, struct stream *s)
@@ -149,9 +173,9 @@ static void sample(int n, struct seen *seen, long since_start)
 		seen->sum_max = sum;
 		seen->sum_streams = active;
 	}
-	all = held(streams[0].fd);
-	if (all > seen->held_max)
-		seen->held_max = all;
+	all = total(streams[0].fd);
+	if (all > seen->total_max)
+		seen->total_max = all;
 	if (active == (uint32_t)n && most - least <= (uint32_t)n &&
 	    since_start >= 0 && seen->settle_ms < 0)
 		seen->settle_ms = since_start;
@@ -177,10 +201,10 @@ static void report(int n, const struct seen *seen)
 		bytes += streams[i].bytes;
 		retrans += tcp_info_of(streams[i].fd).tcpi_total_retrans;
 	}
-	printf("bytes=%llu jain=%d sum_max=%u sum_streams=%u held_max=%u settle_ms=%ld retrans=%llu\n",
+	printf("bytes=%llu jain=%d sum_max=%u sum_streams=%u total_max=%u settle_ms=%ld retrans=%llu\n",
 	       (unsigned long long)bytes,
 	       squares ? (int)(10000 * sum * sum / n / squares) : 0,
-	       seen->sum_max, seen->sum_streams, seen->held_max,
+	       seen->sum_max, seen->sum_streams, seen->total_max,
 	       seen->settle_ms, (unsigned long long)retrans);
 }
 
@@ -240,17 +264,17 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_streams [-n STREAMS] [-f FIRST] [-l LATER_MS] [-s STOP_MS] [-w WARM_MS] [-t TIME_MS]\n"
-		"                       [-p SAMPLE_MS] [-i ID] [-q] ADDRESS PORT\n");
+		"                       [-p SAMPLE_MS] [-u UID] [-q] ADDRESS[,ADDRESS]... PORT\n");
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
 	struct options o = { .streams = 1, .first = STREAMS_MAX,
-			     .time_ms = 1000, .sample_ms = 5 };
-	int opt, i;
+			     .time_ms = 1000, .sample_ms = 5, .uid = -1 };
+	int opt;
 
-	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:i:q")) != -1) {
+	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:u:q")) != -1) {
 		switch (opt) {
 		case 'n': o.streams = atoi(optarg); break;
 		case 'f': o.first = atoi(optarg); break;
@@ -259,7 +283,7 @@ int main(int argc, char **argv)
 		case 'w': o.warm_ms = atoi(optarg); break;
 		case 't': o.time_ms = atoi(optarg); break;
 		case 'p': o.sample_ms = atoi(optarg); break;
-		case 'i': o.id = strtoul(optarg, NULL, 0); break;
+		case 'u': o.uid = atol(optarg); break;
 		case 'q': o.quiet_last = true; break;
 		default: return usage();
 		}
@@ -267,9 +291,8 @@ int main(int argc, char **argv)
 	if (argc - optind != 2 || o.streams < 1 || o.streams > STREAMS_MAX)
 		return usage();
 	signal(SIGPIPE, SIG_IGN);
-	for (i = 0; i < o.streams; i++)
-		streams[i].fd = connect_stream(argv[optind],
-					       atoi(argv[optind + 1]), o.id);
+	become(o.uid);
+	connect_all(o.streams, argv[optind], atoi(argv[optind + 1]));
 	run(&o);
 	return 0;
 }

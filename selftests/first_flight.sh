@@ -7,7 +7,7 @@
 # data can be back, which is one round trip (600 ms) after the first of them.
 
 . "$(dirname "$0")/lib.sh"
-need_commands tcpdump ethtool circuit_sock
+need_commands tcpdump ethtool circuit_nl circuit_sock
 need_module
 
 MSS=1448
@@ -79,14 +79,13 @@ flight_is()
 	local window
 
 	window=$(handshake_window "$5")
-	equal "$1, fcwnd $2, receive window $window: first flight" \
+	equal "$1, window $2, receive window $window: first flight" \
 		"$(segments_that_fit "$2" "$window" "$3")" "$(flight "$4")"
 }
 
-# client_flight NAME FCWND MSS FROM TO
+# client_flight NAME WINDOW MSS FROM TO
 client_flight()
 {
-	set_in src net.ipv4.tcp_circuit_fcwnd "$2"
 	serve_captured
 	in_src timeout 10 circuit_sock send -C circuit -n "$(two_flights "$2")" \
 		"$5" $PORT >/dev/null
@@ -119,14 +118,27 @@ open_receiver()
 		"$1" "$(flight $DST4)"
 }
 
+# by_circuit WINDOW: the same where a circuit matches, whatever the namespace has
+by_circuit()
+{
+	in_src circuit_nl new far prefix 10.77.2.0/24 prefix fd77:2::/64 \
+		window "$1"
+	client_flight "IPv4, a circuit's window" "$1" $MSS $SRC4 $DST4
+	client_flight "IPv6, a circuit's window" "$1" $((MSS - 20)) $SRC6 $DST6
+	in_src circuit_nl del far
+}
+
 network 300
 single_packets
 for fcwnd in 1 4 33 1000; do
+	set_in src net.ipv4.tcp_circuit_fcwnd $fcwnd
 	client_flight IPv4 $fcwnd $MSS $SRC4 $DST4
 done
 for fcwnd in 7 1000; do
+	set_in src net.ipv4.tcp_circuit_fcwnd $fcwnd
 	client_flight IPv6 $fcwnd $((MSS - 20)) $SRC6 $DST6
 done
+by_circuit 23
 for fcwnd in 5 33 1000; do
 	server_flight $fcwnd
 done

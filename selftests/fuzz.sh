@@ -2,21 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# Random calls on random sockets (circuit_fuzz), on a loopback that loses
-# packets, at times so many that breakers trip.  FUZZ_SEED=N repeats a run,
+# Random calls on random sockets and circuits (circuit_fuzz), on a loopback that
+# loses packets, at times so many that breakers trip.  FUZZ_SEED=N repeats a run,
 # FUZZ_CALLS=N makes it longer or shorter.  A million calls in virtual time; 20,000
 # where the kernel is slow, for it watches itself or is emulated.
 
 . "$(dirname "$0")/lib.sh"
 need_commands circuit_fuzz ss
 need_module
-
-# counted NAME: of the namespace's events
-counted()
-{
-	in_src awk -v name="$1" '$1 == name { print $2 }' \
-		/proc/net/tcp_circuit_stat
-}
 
 CALLS=${FUZZ_CALLS:-1000000}
 if [ -z "${FUZZ_CALLS:-}" ] && slow_kernel; then CALLS=20000; fi
@@ -36,12 +29,13 @@ equal "exit status of seed $SEED" 0 $status
 equal "calls" "$CALLS" "$(field calls "$out")"
 equal "broken rules" 0 "$(field broken "$out")"
 at_least "calls that succeeded" $((CALLS / 4)) "$(field good "$out")"
-at_least "connections" $((CALLS / 200)) "$(counted Opened)"
+at_least "connections" $((CALLS / 200)) "$(field opened "$out")"
+at_least "changes of circuits" $((CALLS / 500)) "$(field changes "$out")"
 # Whether a storm lasts for the two seconds of a breaker is chance on an emulated
 # machine, whose clock is the host's; and so is what few calls see: of a million,
 # some 200 trip one and 3000 look at what it cut, but in bunches.
 if [ "$LAB" = uml ] && [ "$CALLS" -ge 1000000 ]; then
-	at_least "breakers that tripped" 1 "$(counted BreakerTrips)"
+	at_least "breakers that tripped" 1 "$(field trips "$out")"
 	at_least "looks at a window that was cut" $((CALLS / 6000)) \
 		"$(field cut "$out")"
 fi

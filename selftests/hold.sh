@@ -8,7 +8,7 @@
 # shows that what it is about did happen.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_sock
+need_commands ethtool circuit_nl circuit_sock
 need_module
 
 FCWND=200

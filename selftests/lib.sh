@@ -192,10 +192,51 @@ no_sockets()
 		"dport = :$PORT")" ]
 }
 
-# Of src; the file has a head
+# circuits_of src|dst: a line of NAME=value for each
+circuits_of()
+{
+	"in_$1" circuit_nl dump
+}
+
+# circuit_of src|dst KEY: that of this name, or of this address alone
+circuit_of()
+{
+	circuits_of "$1" | awk -v key="$2" '
+		$1 == "name=" key || $4 == "prefixes=" key "/32" ||
+			$4 == "prefixes=" key "/128"'
+}
+
+# circuit_field src|dst KEY FIELD: a number of it, 0 when there is none
+circuit_field()
+{
+	local value
+
+	value=$(field "$3" "$(circuit_of "$1" "$2")")
+	echo "${value:-0}"
+}
+
+# Sockets of src's circuits, and circuits that are there for peers
+circuits_in_use()
+{
+	local all
+
+	all=$(circuits_of src) || return
+	awk '{ for (i = 1; i <= NF; i++) { split($i, v, "="); n[v[1]] += v[2] } }
+		END { print n["sockets"] + n["auto"] }' <<<"$all"
+}
+
 no_circuits()
 {
-	[ "$(in_src grep -c . /proc/net/tcp_circuit)" = 1 ]
+	[ "$(circuits_in_use)" = 0 ]
+}
+
+# breaker_is src|dst KEY open|closed
+breaker_is()
+{
+	local open=0
+
+	[ "$3" = closed ] || open=1
+	[ "$(circuit_field "$1" "$2" breaker)" = $open ]
 }
 
 # end_sockets NS: what is left of connections to $PORT, orphans, too
@@ -424,8 +465,14 @@ memory_again()
 	sysctl -qw net.ipv4.tcp_mem="$MEMORY"
 }
 
-# field NAME TEXT: the number behind NAME= in what circuit_sock printed
+# field NAME TEXT: the number behind NAME= in what a program of ours printed
 field()
 {
 	sed -n "s/.*\\b$1=\\([0-9-]*\\).*/\\1/p" <<<"$2" | tail -n 1
+}
+
+# word NAME TEXT: what stands behind NAME= there
+word()
+{
+	sed -n "s/.*\\b$1=\\([^ ]*\\).*/\\1/p" <<<"$2" | tail -n 1
 }

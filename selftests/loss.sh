@@ -8,7 +8,7 @@
 # the window is full one round trip after the first packet gets through.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_sock circuit_streams ctcp-setup iperf3 jq
+need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup iperf3 jq
 need_module
 
 RATE_MBIT=1000
@@ -90,7 +90,10 @@ disorder()
 # Streams of the circuit, and those of them that count as hungry
 counted()
 {
-	in_src awk -v peer=$DST4 '$1 == peer { print $5, $6 }' /proc/net/tcp_circuit
+	local circuit
+
+	circuit=$(circuit_of src eth1)
+	echo "$(field sockets "$circuit") $(field hungry "$circuit")"
 }
 
 two_there()

@@ -4,10 +4,10 @@
 #
 # On a kernel without CONFIG_NETFILTER the module loads, says what is missing, and
 # works: the socket options alone are not there, and are refused as by a kernel
-# that does not know them.
+# that does not know them.  Circuits are: they need netlink only.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_sock
+need_commands circuit_nl circuit_sock
 
 said()
 {
@@ -23,21 +23,24 @@ options()
 {
 	local out
 
-	out=$(send -w 80 2>&1)
+	out=$(send -w 90 2>&1)
 	equal "the option before connect()" \
 		"circuit_sock: TCP_CIRCUIT_FCWND: Protocol not available" "$out"
-	out=$(send -W 80 2>&1)
+	out=$(send -W 90 2>&1)
 	equal "the option after connect()" \
 		"circuit_sock: TCP_CIRCUIT_FCWND: Protocol not available" "$out"
 }
 
 windows()
 {
-	equal "nothing set: window" 10 "$(field cwnd "$(send)")"
+	equal "nothing set: Reno's growth" circuit-reno \
+		"$(word algorithm "$(send)")"
 	set_in src net.ipv4.tcp_circuit_fcwnd 60
 	equal "the namespace's window" 60 "$(field cwnd "$(send)")"
 	ip -n "$SRC" route replace 10.77.2.0/24 via 10.77.1.254 initcwnd 70
 	equal "the route's window" 70 "$(field cwnd "$(send)")"
+	in_src circuit_nl new wave prefix 10.77.2.0/24 window 80
+	equal "a circuit's window" 80 "$(field cwnd "$(send)")"
 }
 
 need_root

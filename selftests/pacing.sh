@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml
 #
-# With a rate, each segment has its time from the first one on: a switch with
-# room for ten frames loses nothing, and the circuit is full.  The switch is a
-# tbf on r2: rate, a bucket of two frames, and a queue of what is asked for.
+# With a rate, each segment of a circuit has its time from the first one on: a switch
+# with room for ten frames loses nothing, and the circuit is full, however many
+# streams it has.  With SO_MAX_PACING_RATE and no rate it takes room for a GSO packet
+# more.  The switch is a tbf on r2: rate, a bucket of two frames, and a queue of what
+# is asked for.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup
 need_module
 
 RTT_MS=50
@@ -23,8 +25,33 @@ switch()
 			--rtt ${RTT_MS}ms eth1 >/dev/null ||
 			fail "ctcp-setup on $host"
 	done
-	set_in src net.ipv4.tcp_circuit_rate $(($1 * 125000))
-	set_in dst net.ipv4.tcp_circuit_rate $(($1 * 125000))
+	WINDOW=$(circuit_field src eth1 window)
+	circuit src 10.77.2.0/24 "$WINDOW" $(($1 * 125000))
+	circuit dst 10.77.1.0/24 "$WINDOW" $(($1 * 125000))
+}
+
+# Both hosts' memory is this machine's, and ctcp-setup leaves its tcp_mem alone in a
+# namespace: what the windows of 10 Gbit/s need at both ends, pages.
+memory()
+{
+	local before
+
+	before=$(sysctl -n net.ipv4.tcp_mem)
+	defer "sysctl -qw net.ipv4.tcp_mem='$before'"
+	sysctl -qw net.ipv4.tcp_mem="400000 500000 600000"
+}
+
+# circuit src|dst PREFIX WINDOW RATE: with a longer prefix than what ctcp-setup made
+circuit()
+{
+	"in_$1" circuit_nl new paced prefix "$2" window "$3" rate "$4" ||
+		fail "a circuit on $1"
+}
+
+# towards_dst WINDOW RATE: src's
+towards_dst()
+{
+	circuit src 10.77.2.0/24 "$1" "$2"
 }
 
 # below KIND RATE_MBIT: what stands below TCP on src
@@ -65,7 +92,7 @@ lossless()
 # With no rate the same switch loses: this test can fail.
 unpaced_loses()
 {
-	set_in src net.ipv4.tcp_circuit_rate 0
+	towards_dst "$WINDOW" 0
 	in_src timeout 120 circuit_streams -t 300 $DST4 $PORT >/dev/null
 	at_least "unpaced: lost in the switch" 100 "$(drops)"
 }
@@ -87,34 +114,102 @@ from_server()
 	serve dst -C circuit
 }
 
-# One socket's own rate, SO_MAX_PACING_RATE, and the rate that ss shows
-rates()
+# send MAX_PACING BYTES: with a rate of the socket's own
+send()
 {
-	local out
-
-	set_in src net.ipv4.tcp_circuit_rate 125000000
-	out=$(in_src timeout 60 circuit_sock send -C circuit -R 12500000 \
-		-n 3000000 $DST4 $PORT)
-	equal "TCP_CIRCUIT_RATE: rate" 12500000 "$(field rate "$out")"
-	equal "TCP_CIRCUIT_RATE: pacing rate, payload" \
-		$((12500000 * 1448 / 1514)) "$(field pacing "$out")"
-	out=$(in_src timeout 60 circuit_sock send -C circuit -M 1000000 \
-		-n 300000 $DST4 $PORT)
-	equal "SO_MAX_PACING_RATE below it: pacing rate" 1000000 \
-		"$(field pacing "$out")"
+	in_src timeout 60 circuit_sock send -C circuit -M "$1" -n "$2" $DST4 $PORT
 }
 
-# timers FCWND: while its first ten wait for ACKs, the pacing timer rests.
+# One socket's own rate, SO_MAX_PACING_RATE, from its first segment on, by which the
+# core sends a GSO packet at a time; and the rate that ss shows
+own_rates()
+{
+	local before out payload=$((125000000 * 1448 / 1514))
+
+	end_sockets src
+	towards_dst "$WINDOW" 12500000
+	out=$(in_src timeout 60 circuit_sock send -C circuit -n 3000000 $DST4 $PORT)
+	equal "a circuit's rate" 12500000 "$(field rate "$out")"
+	equal "a circuit's rate: pacing rate, payload" \
+		$((12500000 * 1448 / 1514)) "$(field pacing "$out")"
+	equal "SO_MAX_PACING_RATE below it: pacing rate" 1000000 \
+		"$(field pacing "$(send 1000000 300000)")"
+	equal "SO_MAX_PACING_RATE above it: pacing rate" \
+		$((12500000 * 1448 / 1514)) "$(field pacing "$(send 50000000 3000000)")"
+	towards_dst "$WINDOW" 0
+	in_rtr tc qdisc change dev r2 root tbf rate 1000mbit burst 3028 \
+		limit $((65536 + 15140))
+	before=$(drops)
+	out=$(send $payload 20000000)
+	equal "SO_MAX_PACING_RATE without a rate: pacing rate" $payload \
+		"$(field pacing "$out")"
+	equal "SO_MAX_PACING_RATE without a rate: lost in the switch" 0 \
+		$(($(drops) - before))
+	equal "SO_MAX_PACING_RATE without a rate: sent again" 0 \
+		"$(field retrans "$out")"
+}
+
+# ms_of COMMAND...
+ms_of()
+{
+	local begin
+
+	begin=$(date +%s%N)
+	"$@" >/dev/null
+	echo $((($(date +%s%N) - begin) / 1000000))
+}
+
+# A stream that is alone has all of the rate, however little it sends: a round trip to
+# connect, one for the 64 KB that a SYN-ACK can promise and one for what is more than
+# that, and the bytes at the rate.
+short_transfers()
+{
+	local bytes rounds
+
+	for bytes in 14480 60000 300000 3000000; do
+		end_sockets src
+		rounds=$((bytes > 65535 ? 3 : 2))
+		at_most "$bytes bytes at 1 Gbit/s: ms" \
+			$((rounds * RTT_MS + bytes * 1514 / 1448 / 125000 + 5)) \
+			"$(ms_of in_src timeout 20 circuit_sock send -C circuit \
+				-n $bytes $DST4 $PORT)"
+	done
+}
+
+# The pace of each stream of several, from ss, bytes of payload in a second
+paces()
+{
+	in_src ss -Htin "dport = :$PORT" |
+		sed -n 's/.*pacing_rate \([0-9]*\)bps.*/\1/p'
+}
+
+# exact N: the paces of N streams that send all they can are the rate's N-th part
+exact()
+{
+	local streams least most part=$((125000000 * 1448 / 1514 * 8 / $1))
+
+	end_sockets src
+	background src circuit_streams -n "$1" -t 5000 $DST4 $PORT >/dev/null
+	streams=$!
+	sleep 2
+	read -r least most < <(paces | sort -n | sed -n '1p;$p' | xargs)
+	within "$1 streams: the slowest pace, bit/s" $part "$least" $((part / 200))
+	within "$1 streams: the fastest pace, bit/s" $part "$most" $((part / 200))
+	kill $streams
+	end_sockets src
+}
+
+# timers WINDOW: while its first ten wait for ACKs, the pacing timer rests.
 # One at each time a segment may go would be 20,000 in that quarter of a second.
 timers()
 {
 	local before
 
 	end_sockets src
-	set_in src net.ipv4.tcp_circuit_rate 125000000
+	towards_dst "$1" 125000000
 	before=$(soft_timers)
-	background src circuit_sock send -C circuit -w "$1" -n 20000 -k 1000 \
-		$DST4 $PORT >/dev/null
+	background src circuit_sock send -C circuit -n 20000 -k 1000 $DST4 $PORT \
+		>/dev/null
 	sleep 0.15
 	at_least "window of $1 full: segments under way" "$1" \
 		"$(in_src ss -Hti "dport = :$PORT" |
@@ -123,6 +218,7 @@ timers()
 	at_most "window of $1 full, while it waits: timers" 100 \
 		$(($(soft_timers) - before))
 	end_sockets src
+	towards_dst "$WINDOW" 125000000
 }
 
 soft_timers()
@@ -141,13 +237,13 @@ short_path()
 	in_rtr tc qdisc del dev r2 root
 	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 500us
 	below tbf 1000
-	set_in src net.ipv4.tcp_circuit_rate 0
-	set_in src net.ipv4.tcp_circuit_fcwnd $window
+	towards_dst $window 0
 	out=$(in_src timeout 60 circuit_streams -w 100 -t $ms -p 20 $DST4 $PORT)
 	at_least "a window of rate x RTT, 0.5 ms: thousandths of it" 950 \
 		$(($(field bytes "$out") * 1000 / (window * 1448 * 2 * ms)))
 }
 
+memory
 network
 single_packets
 in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${RTT_MS}ms
@@ -160,8 +256,14 @@ done
 below none
 timers 2
 lossless "1 Gbit/s, ten frames, 4 streams" 1000 900 -n 4
+lossless "1 Gbit/s, ten frames, 8 streams" 1000 900 -n 8
+short_transfers
+for streams in 3 8 30; do
+	exact $streams
+done
 from_server
-rates
+own_rates
+switch 1000 15140 3028
 unpaced_loses
 switch 10000 65536 6056
 lossless "10 Gbit/s, 64 KB" 10000 300

@@ -10,7 +10,7 @@
 # A small receiver is never overrun.
 
 . "$(dirname "$0")/lib.sh"
-need_commands tcpdump ethtool circuit_sock
+need_commands tcpdump ethtool circuit_nl circuit_sock
 need_module
 
 RTT_MS=600	# long against whatever an emulated machine does
@@ -194,6 +194,16 @@ full_memory()
 	at_most "window of a server with none left" 131072 "$(largest_window)"
 }
 
+# Nor where nothing gives a window.
+no_window()
+{
+	[ "$LAB" = uml ] || return 0
+	set_in dst net.ipv4.tcp_circuit_fcwnd 0
+	told_window
+	at_most "window of a server without a circuit" 131072 "$(largest_window)"
+	set_in dst net.ipv4.tcp_circuit_fcwnd $FCWND
+}
+
 # A connection of few segments: the core's own opening has no time.
 told_window()
 {
@@ -217,6 +227,23 @@ largest_window()
 		END { print most }'
 }
 
+# Both ends' windows are of circuits that match.
+by_circuits()
+{
+	local host
+
+	for host in src dst; do
+		set_in $host net.ipv4.tcp_circuit_fcwnd 0
+		"in_$host" circuit_nl new far prefix 10.77.0.0/16 window $FCWND
+	done
+	client_to_server "by circuits, client to server" -C circuit
+	server_to_client "by circuits, server to client" -C circuit
+	for host in src dst; do
+		"in_$host" circuit_nl del far
+		set_in $host net.ipv4.tcp_circuit_fcwnd $FCWND
+	done
+}
+
 network $((RTT_MS / 2))
 single_packets
 for host in src dst; do
@@ -236,8 +263,10 @@ server_to_client "from a server that takes circuit after accept()" -A circuit
 set_in dst net.ipv4.tcp_circuit_fcwnd 0
 server_to_client "from one that then asks for its window, too" -A circuit -W $FCWND
 set_in dst net.ipv4.tcp_circuit_fcwnd $FCWND
+by_circuits
 woken_at_once
 small_receiver
 clamped_receiver
+no_window
 full_memory
 finish

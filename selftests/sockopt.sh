@@ -9,10 +9,15 @@
 need_commands sockopt_abi
 need_module
 
+# The module's would be the window where nothing else gives one.
+PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
+before=$(<$PARAMETER)
+defer "echo $before >$PARAMETER"
+echo 0 >$PARAMETER
+
 lone_host
 set_in src net.ipv4.tcp_circuit_fcwnd 60
 set_in src net.ipv4.tcp_circuit_fcwnd_max 0
-set_in src net.ipv4.tcp_circuit_rate 1000000
 default_circuit
 
 in_src sockopt_abi

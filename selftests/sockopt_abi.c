@@ -2,14 +2,15 @@
 /*
  * sockopt_abi: the matrix of the socket options, state by state
  *
- * Runs in a namespace with a loopback device, as root, circuit loaded, the
- * namespace's fcwnd at NETNS_FCWND, its rate at NETNS_RATE, its fcwnd_max at 0.
- * Every call that has to fail must give its errno and leave the socket's answer
- * to TCP_CIRCUIT_INFO as it was.  TAP on stdout.
+ * Runs in a namespace with a loopback device, as root, circuit loaded and its
+ * default, its fcwnd at NETNS_FCWND, its fcwnd_max and the module's fcwnd at 0, no
+ * circuit configured.  Every call that has to fail must give its errno and leave
+ * the socket's answer to TCP_CIRCUIT_INFO as it was.  TAP on stdout.
  */
 #include <arpa/inet.h>
 #include <assert.h>
-#include <grp.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,12 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "nl.h"
 #include "sock.h"
 
 #define NETNS_FCWND	60U
-#define NETNS_RATE	1000000ULL
 #define NOBODY		65534
-#define MAX_LEN		128U	/* more than any option has */
+#define MAX_LEN		192U	/* more than any option has */
 
 enum family { V4, V6, MAPPED, FAMILIES };
 
@@ -128,27 +129,28 @@ static int accept_from(int listener)
 AT(tci_fcwnd, 0);
 AT(tci_source, 4);
 AT(tci_asked, 8);
-AT(tci_fcwnd_max, 12);
-AT(tci_snd_cwnd, 16);
-AT(tci_restored, 20);
-AT(tci_losses, 24);
-AT(tci_recoveries, 28);
-AT(tci_rate, 32);
-AT(tci_id, 40);
-AT(tci_state, 44);
-AT(tci_part, 48);
-AT(tci_burst, 52);
-AT(tci_sockets, 56);
-AT(tci_hungry, 60);
-AT(tci_held, 64);
-AT(tci_breaker, 68);
+AT(tci_snd_cwnd, 12);
+AT(tci_restored, 16);
+AT(tci_losses, 20);
+AT(tci_recoveries, 24);
+AT(tci_state, 28);
+AT(tci_cwnd_share, 32);
+AT(tci_burst, 36);
+AT(tci_rate, 40);
+AT(tci_id, 48);
+AT(tci_sockets, 52);
+AT(tci_hungry, 56);
+AT(tci_cwnd_total, 60);
+AT(tci_breaker, 64);
+AT(tci_reason, 68);
 AT(tci_trips, 72);
 AT(tci_loss, 76);
 AT(tci_delivered, 80);
 AT(tci_lost, 88);
-static_assert(sizeof(struct tcp_circuit_info) == 96, "struct tcp_circuit_info");
-static_assert(TCP_CIRCUIT_FCWND == 0x4354 && TCP_CIRCUIT_RATE == 0x4355 &&
-	      TCP_CIRCUIT_INFO == 0x4356 && TCP_CIRCUIT_ID == 0x4357, "options");
+AT(tci_name, 96);
+static_assert(sizeof(struct tcp_circuit_info) == 128, "struct tcp_circuit_info");
+static_assert(TCP_CIRCUIT_FCWND == 0x4354 && TCP_CIRCUIT_INFO == 0x4356,
+	      "options");
 
 static const struct option {
 	int		name;
@@ -157,9 +159,7 @@ static const struct option {
 	bool		set;	/* can be */
 } options[] = {
 	{ TCP_CIRCUIT_FCWND, 4, 4, true },
-	{ TCP_CIRCUIT_RATE, 8, 8, true },
 	{ TCP_CIRCUIT_INFO, sizeof(struct tcp_circuit_info), 1, false },
-	{ TCP_CIRCUIT_ID, 4, 4, true },
 };
 
 #define OPTIONS_END	(options + sizeof(options) / sizeof(*options))
@@ -179,16 +179,6 @@ static int set_window(int fd, uint32_t window)
 	return set(fd, TCP_CIRCUIT_FCWND, &window, sizeof(window));
 }
 
-static int set_rate(int fd, uint64_t rate)
-{
-	return set(fd, TCP_CIRCUIT_RATE, &rate, sizeof(rate));
-}
-
-static int set_id(int fd, uint32_t id)
-{
-	return set(fd, TCP_CIRCUIT_ID, &id, sizeof(id));
-}
-
 static uint32_t get_u32(int fd, int option)
 {
 	uint32_t value = 0;
@@ -197,16 +187,6 @@ static uint32_t get_u32(int fd, int option)
 	if (get(fd, option, &value, &len) || len != sizeof(value))
 		return UINT32_MAX;
 	return value;
-}
-
-static uint64_t get_rate(int fd)
-{
-	uint64_t rate = 0;
-	socklen_t len = sizeof(rate);
-
-	if (get(fd, TCP_CIRCUIT_RATE, &rate, &len) || len != sizeof(rate))
-		return UINT64_MAX;
-	return rate;
 }
 
 static struct tcp_circuit_info get_info(int fd)
@@ -281,63 +261,12 @@ static void given_window(int fd, const char *who, const char *state,
 	    info.tci_sockets != sockets ||
 	    (sockets && kernel_window(fd) != shared(NETNS_FCWND, sockets)))
 		snprintf(bad, sizeof(bad),
-			 "expected %u from source 3, %u sockets; got %u from %u, %u sockets, snd_cwnd %u",
-			 NETNS_FCWND, sockets, info.tci_fcwnd, info.tci_source,
+			 "expected %u from source %d, %u sockets; got %u from %u, %u sockets, snd_cwnd %u",
+			 NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS, sockets,
+			 info.tci_fcwnd, info.tci_source,
 			 info.tci_sockets, kernel_window(fd));
 	snprintf(what, sizeof(what), "%s: 0 gives the namespace's window, shared",
 		 state);
-	point(who, what, bad);
-}
-
-static void good_rates(int fd, const char *who, const char *state)
-{
-	static const uint64_t values[] = { 1, NETNS_RATE + 1, UINT32_MAX + 1ULL,
-					   TCP_CIRCUIT_RATE_LIMIT,
-					   TCP_CIRCUIT_RATE_UNPACED, 0 };
-	char what[80], bad[160] = "";
-
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		int err = set_rate(fd, values[i]);
-		uint64_t want = values[i], got = get_rate(fd);
-
-		if (!want)
-			want = NETNS_RATE;
-		else if (want == TCP_CIRCUIT_RATE_UNPACED)
-			want = 0;
-		if (err || got != want || get_info(fd).tci_rate != want)
-			snprintf(bad, sizeof(bad),
-				 "set %llu: %s; expected %llu, got %llu",
-				 (unsigned long long)values[i], error_name(err),
-				 (unsigned long long)want,
-				 (unsigned long long)got);
-	}
-	snprintf(what, sizeof(what), "%s: rates 1 to the limit, none, unpaced",
-		 state);
-	point(who, what, bad);
-}
-
-static void good_ids(int fd, const char *who, const char *state,
-		     uint32_t sockets)
-{
-	static const uint32_t values[] = { 1, 77, UINT32_MAX, UINT32_MAX, 0 };
-	char what[80], bad[160] = "";
-
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		int err = set_id(fd, values[i]);
-		struct tcp_circuit_info info = get_info(fd);
-		uint32_t want = values[i] && sockets ? 1 : sockets;
-		uint32_t got;
-		socklen_t len = sizeof(got);
-
-		if (err || get(fd, TCP_CIRCUIT_ID, &got, &len) ||
-		    got != values[i] || info.tci_id != values[i] ||
-		    info.tci_sockets != want)
-			snprintf(bad, sizeof(bad),
-				 "set %u: %s, get %u, expected %u sockets, got %u",
-				 values[i], error_name(err), got, want,
-				 info.tci_sockets);
-	}
-	snprintf(what, sizeof(what), "%s: an id is a circuit of its own", state);
 	point(who, what, bad);
 }
 
@@ -442,26 +371,6 @@ static void bad_windows(int fd, const char *who, const char *state)
 	point(who, what, bad);
 }
 
-static void bad_rates(int fd, const char *who, const char *state)
-{
-	static const uint64_t values[] = { TCP_CIRCUIT_RATE_LIMIT + 1,
-					   INT64_MAX, 1ULL << 63,
-					   TCP_CIRCUIT_RATE_UNPACED - 1 };
-	struct tcp_circuit_info before = get_info(fd);
-	char what[80], bad[160] = "";
-
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		int err = set_rate(fd, values[i]);
-
-		if (err != EINVAL || !same_info(fd, &before))
-			snprintf(bad, sizeof(bad),
-				 "%llu: expected EINVAL and no change, got %s",
-				 (unsigned long long)values[i], error_name(err));
-	}
-	snprintf(what, sizeof(what), "%s: rates out of range", state);
-	point(who, what, bad);
-}
-
 static bool is_option(int name)
 {
 	for (const struct option *o = options; o < OPTIONS_END; o++)
@@ -470,28 +379,43 @@ static bool is_option(int name)
 	return false;
 }
 
+/* Set and get of each length; false: one of them was not refused so. */
+static bool no_such_option(int fd, int name, char *bad, size_t size)
+{
+	unsigned char value[64] = { 5 };
+
+	for (socklen_t len = 0; len <= sizeof(value); len++) {
+		socklen_t room = len;
+		int set_err = set(fd, name, value, len);
+		int get_err = get(fd, name, value, &room);
+
+		if (set_err == ENOPROTOOPT && get_err == ENOPROTOOPT)
+			continue;
+		snprintf(bad, size,
+			 "0x%x, length %u: expected ENOPROTOOPT, got %s and %s",
+			 name, len, error_name(set_err), error_name(get_err));
+		return false;
+	}
+	return true;
+}
+
+/* Those beside ours, and the two that there were once: rate and id */
 static void bad_options(int fd, const char *who, const char *state)
 {
 	struct tcp_circuit_info before = get_info(fd);
 	char what[80], bad[160] = "";
 
-	for (int name = TCP_CIRCUIT_FCWND - 4; name <= TCP_CIRCUIT_ID + 4;
-	     name++) {
-		uint64_t value = 5;
-		socklen_t len = sizeof(value);
-		int set_err, get_err;
-
-		if (is_option(name))
-			continue;
-		set_err = set(fd, name, &value, sizeof(uint32_t));
-		get_err = get(fd, name, &value, &len);
-		if (set_err != ENOPROTOOPT || get_err != ENOPROTOOPT ||
+	for (int name = TCP_CIRCUIT_FCWND - 4; name <= TCP_CIRCUIT_INFO + 4;
+	     name++)
+		if (!is_option(name) && no_such_option(fd, name, bad, sizeof(bad)) &&
 		    !same_info(fd, &before))
-			snprintf(bad, sizeof(bad),
-				 "0x%x: expected ENOPROTOOPT and no change, got %s and %s",
-				 name, error_name(set_err), error_name(get_err));
-	}
+			snprintf(bad, sizeof(bad), "0x%x changed something", name);
 	snprintf(what, sizeof(what), "%s: no such option", state);
+	point(who, what, bad);
+	*bad = '\0';
+	no_such_option(fd, 0x4355, bad, sizeof(bad));
+	no_such_option(fd, 0x4357, bad, sizeof(bad));
+	snprintf(what, sizeof(what), "%s: TCP_CIRCUIT_RATE and _ID are gone", state);
 	point(who, what, bad);
 }
 
@@ -503,8 +427,6 @@ static void matrix(int fd, enum family family, const char *state,
 
 	good_windows(fd, who, state, sockets);
 	given_window(fd, who, state, sockets);
-	good_rates(fd, who, state);
-	good_ids(fd, who, state, sockets);
 	set_window(fd, 33);
 	for (const struct option *o = options; o < OPTIONS_END; o++) {
 		every_set_length(fd, who, state, o);
@@ -512,7 +434,6 @@ static void matrix(int fd, enum family family, const char *state,
 		bad_pointers(fd, who, state, o);
 	}
 	bad_windows(fd, who, state);
-	bad_rates(fd, who, state);
 	bad_options(fd, who, state);
 }
 
@@ -534,21 +455,6 @@ static void check_window(const char *who, const char *what, int fd,
 	point(who, what, bad);
 }
 
-static void check_rate_id(const char *who, const char *what, int fd,
-			  uint64_t rate, uint32_t id)
-{
-	struct tcp_circuit_info info = get_info(fd);
-	char bad[160] = "";
-
-	if (info.tci_rate != rate || info.tci_id != id || info.tci_sockets != 1)
-		snprintf(bad, sizeof(bad),
-			 "expected %llu bytes/s, id %u of 1 socket; got %llu, id %u of %u",
-			 (unsigned long long)rate, id,
-			 (unsigned long long)info.tci_rate, info.tci_id,
-			 info.tci_sockets);
-	point(who, what, bad);
-}
-
 static void inherit(enum family family)
 {
 	const char *who = family_name[family];
@@ -556,26 +462,15 @@ static void inherit(enum family family)
 
 	set_algorithm(listener, "circuit");
 	set_window(listener, 41);
-	set_rate(listener, 4100000);
-	set_id(listener, 4);
 	start_listening(listener, family);
 	set_algorithm(client, "circuit");
 	set_window(client, 42);
-	set_rate(client, 4200000);
-	set_id(client, 5);
 	connect_to(client, listener);
 	child = accept_from(listener);
 	check_window(who, "a window asked for before connect() holds after it",
 		     client, 42, TCP_CIRCUIT_SOURCE_SOCKET, 1);
-	check_rate_id(who, "rate and id asked for before connect() hold after it",
-		      client, 4200000, 5);
 	check_window(who, "a child inherits its listener's window", child, 41,
 		     TCP_CIRCUIT_SOURCE_SOCKET, 1);
-	check_rate_id(who, "a child inherits its listener's rate and id", child,
-		      4100000, 4);
-
-	set_id(client, 0);
-	set_id(child, 0);
 	matrix(client, family, "connected", 2);
 	matrix(child, family, "accepted", 2);
 	matrix(listener, family, "listening", 0);
@@ -608,7 +503,7 @@ static void inherit_default(enum family family)
 	close(listener);
 }
 
-/* The child closes first, so that the client is alone in its circuit. */
+/* The first child closes first, so that the client leaves nobody in its circuit. */
 static void reconnect(enum family family)
 {
 	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
@@ -619,8 +514,6 @@ static void reconnect(enum family family)
 	start_listening(listener, family);
 	set_algorithm(client, "circuit");
 	set_window(client, 44);
-	set_rate(client, 4400000);
-	set_id(client, 44);
 	connect_to(client, listener);
 	close(accept_from(listener));
 	if (connect(client, &nowhere, sizeof(nowhere)))
@@ -631,13 +524,7 @@ static void reconnect(enum family family)
 	point(who, "connect(AF_UNSPEC) leaves the circuit", bad);
 	connect_to(client, listener);
 	check_window(who, "connect(AF_UNSPEC) forgets the window", client,
-		     NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS, 1);
-	*bad = '\0';
-	if (get_rate(client) != NETNS_RATE || get_info(client).tci_id)
-		snprintf(bad, sizeof(bad), "got %llu bytes/s, id %u",
-			 (unsigned long long)get_rate(client),
-			 get_info(client).tci_id);
-	point(who, "connect(AF_UNSPEC) forgets rate and id", bad);
+		     NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS, 2);
 	close(accept_from(listener));
 	close(client);
 	close(listener);
@@ -680,6 +567,142 @@ static void strangers(void)
 		 socket(AF_INET, SOCK_RAW, IPPROTO_TCP));
 }
 
+/* --- circuits --------------------------------------------------------------- */
+
+#define OBJECT_WINDOW	200U
+#define OBJECT_RATE	12500000ULL	/* bytes/s */
+
+static struct nl nl;
+
+static void put_prefix(struct nl_message *m, int family, const char *address,
+		       uint8_t len)
+{
+	size_t nest = nl_nest(m, TCP_CIRCUIT_A_PREFIX);
+	unsigned char bytes[16];
+
+	inet_pton(family, address, bytes);
+	nl_put(m, TCP_CIRCUIT_PREFIX_A_ADDRESS, bytes,
+	       family == AF_INET ? 4 : 16);
+	nl_put_u8(m, TCP_CIRCUIT_PREFIX_A_LEN, len);
+	nl_nest_end(m, nest);
+}
+
+static void talk(const struct nl_message *m)
+{
+	int err = nl_talk(&nl, m, NULL, NULL);
+
+	errno = -err;
+	if (err)
+		bail(*nl.text ? nl.text : "netlink");
+}
+
+/* One that holds all addresses of the loopback device */
+static void new_object(uint32_t window, uint64_t rate)
+{
+	static struct nl_message m;
+
+	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE);
+	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "loopback");
+	put_prefix(&m, AF_INET, "127.0.0.0", 8);
+	put_prefix(&m, AF_INET6, "::1", 128);
+	nl_put_u32(&m, TCP_CIRCUIT_A_WINDOW, window);
+	if (rate)
+		nl_put_u64(&m, TCP_CIRCUIT_A_RATE, rate);
+	talk(&m);
+}
+
+static void del_object(void)
+{
+	static struct nl_message m;
+
+	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_DEL, 0);
+	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "loopback");
+	talk(&m);
+}
+
+/* Of one socket of two: what its circuit gives, and what it says of the circuit */
+static bool is_of(int fd, const char *name, uint32_t window, uint32_t source,
+		  uint64_t rate)
+{
+	struct tcp_circuit_info info = get_info(fd);
+
+	return info.tci_fcwnd == window && info.tci_source == source &&
+	       info.tci_rate == rate && !strcmp(info.tci_name, name) &&
+	       info.tci_id && info.tci_sockets == 2 &&
+	       kernel_window(fd) == shared(window, 2);
+}
+
+/* Live sockets follow the table with what they send next. */
+static void exchange(int a, int b)
+{
+	char byte = 0;
+
+	if (send(a, &byte, 1, 0) != 1 || recv(b, &byte, 1, 0) != 1 ||
+	    send(b, &byte, 1, 0) != 1 || recv(a, &byte, 1, 0) != 1)
+		bail("a byte each way");
+}
+
+static void belongs_to(const char *who, const char *what, int fd,
+		       const char *name, uint32_t window, uint32_t source,
+		       uint64_t rate)
+{
+	struct tcp_circuit_info info;
+	char bad[250] = "";
+
+	for (int tries = 0; tries < 200; tries++) {
+		if (is_of(fd, name, window, source, rate))
+			break;
+		usleep(10000);
+	}
+	info = get_info(fd);
+	if (!is_of(fd, name, window, source, rate))
+		snprintf(bad, sizeof(bad),
+			 "expected '%s' of 2 sockets, %u from source %u, %llu bytes/s, snd_cwnd %u; got '%.31s' (id %u) of %u, %u from %u, %llu, snd_cwnd %u",
+			 name, window, source, (unsigned long long)rate,
+			 shared(window, 2), info.tci_name, info.tci_id,
+			 info.tci_sockets, info.tci_fcwnd, info.tci_source,
+			 (unsigned long long)info.tci_rate, kernel_window(fd));
+	point(who, what, bad);
+}
+
+static void objects(enum family family)
+{
+	int listener = new_socket(family), client = new_socket(family), child;
+	const char *who = family_name[family];
+
+	new_object(OBJECT_WINDOW, OBJECT_RATE);
+	start_listening(listener, family);
+	connect_to(client, listener);
+	child = accept_from(listener);
+	exchange(client, child);
+	belongs_to(who, "a new connection has its circuit's window and rate",
+		   client, "loopback", OBJECT_WINDOW,
+		   TCP_CIRCUIT_SOURCE_CIRCUIT, OBJECT_RATE);
+	belongs_to(who, "so has what was accepted", child, "loopback",
+		   OBJECT_WINDOW, TCP_CIRCUIT_SOURCE_CIRCUIT, OBJECT_RATE);
+	set_window(client, 77);
+	check_window(who, "the administrator's option comes before the circuit",
+		     client, 77, TCP_CIRCUIT_SOURCE_SOCKET, 1);
+	set_window(client, 0);
+	new_object(OBJECT_WINDOW / 2, 0);
+	exchange(client, child);
+	belongs_to(who, "the circuit was replaced: a live connection follows",
+		   client, "loopback", OBJECT_WINDOW / 2,
+		   TCP_CIRCUIT_SOURCE_CIRCUIT, 0);
+	del_object();
+	exchange(client, child);
+	belongs_to(who, "and it was removed: the namespace's window again",
+		   client, "", NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS, 0);
+	new_object(OBJECT_WINDOW, 0);
+	exchange(client, child);
+	belongs_to(who, "one is made: a live connection belongs to it", client,
+		   "loopback", OBJECT_WINDOW, TCP_CIRCUIT_SOURCE_CIRCUIT, 0);
+	del_object();
+	close(child);
+	close(client);
+	close(listener);
+}
+
 /* --- the unprivileged ------------------------------------------------------ */
 
 static void write_sysctl(const char *name, const char *value)
@@ -693,88 +716,272 @@ static void write_sysctl(const char *name, const char *value)
 		bail(name);
 }
 
-/* errno of asking for @value on @fd as nobody */
-static int ask_as_nobody(int fd, int option, uint64_t value)
+/* What is made meanwhile is nobody's, too; leaving root leaves its capabilities. */
+static void become(uid_t user)
 {
-	socklen_t len = option == TCP_CIRCUIT_RATE ? sizeof(uint64_t)
-						   : sizeof(uint32_t);
-	uint32_t small = value;
-	int status;
-	pid_t child = fork();
-
-	if (child == 0) {
-		if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
-			_exit(255);
-		_exit(set(fd, option, len == sizeof(small) ?
-			  (void *)&small : (void *)&value, len));
-	}
-	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
-		bail("a child as nobody");
-	return WEXITSTATUS(status);
+	if (seteuid(user))
+		bail("seteuid");
 }
 
-static void nobody_asks(int fd, int option, uint64_t value, int expected)
+static int ask_as_nobody(int fd, uint32_t window)
 {
-	struct tcp_circuit_info before = get_info(fd);
-	char what[100], bad[160] = "";
-	int err = ask_as_nobody(fd, option, value);
+	int err;
 
+	become(NOBODY);
+	err = set_window(fd, window);
+	become(0);
+	return err;
+}
+
+static void nobody_asks(int fd, const char *state, uint32_t window, int expected)
+{
+	struct tcp_circuit_info before = get_info(fd), after;
+	char what[100], bad[160] = "";
+	int err = ask_as_nobody(fd, window);
+
+	after = get_info(fd);
 	if (err != expected || (err && !same_info(fd, &before)))
 		snprintf(bad, sizeof(bad), "expected %s, got %s",
 			 error_name(expected), error_name(err));
-	snprintf(what, sizeof(what), "0x%x of %llu with fcwnd_max %u: %s",
-		 option, (unsigned long long)value, before.tci_fcwnd_max,
+	else if (!err && (after.tci_asked != window ||
+			  after.tci_source == TCP_CIRCUIT_SOURCE_SOCKET))
+		snprintf(bad, sizeof(bad),
+			 "expected %u asked and no window of its own; got %u, source %u",
+			 window, after.tci_asked, after.tci_source);
+	snprintf(what, sizeof(what), "%s: asks for %u: %s", state, window,
 		 error_name(expected));
 	point("unprivileged", what, bad);
 }
 
-static void windows_of_nobody(int fd)
+/* A bound leaves the circuit's window what it is, and cuts this socket's share. */
+static void bounded(int fd, const char *what, uint32_t fcwnd, uint32_t source,
+		    uint32_t snd_cwnd)
 {
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, NETNS_FCWND, 0);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, NETNS_FCWND + 1, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, TCP_CIRCUIT_FCWND_LIMIT, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, TCP_CIRCUIT_FCWND_LIMIT + 1, EINVAL);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, 1, 0);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, 0, 0);
+	struct tcp_circuit_info info = get_info(fd);
+	char bad[160] = "";
+
+	if (info.tci_fcwnd != fcwnd || info.tci_source != source ||
+	    kernel_window(fd) != snd_cwnd ||
+	    get_u32(fd, TCP_CIRCUIT_FCWND) != fcwnd)
+		snprintf(bad, sizeof(bad),
+			 "expected %u from source %u, snd_cwnd %u; got %u (get: %u) from %u, snd_cwnd %u",
+			 fcwnd, source, snd_cwnd, info.tci_fcwnd,
+			 get_u32(fd, TCP_CIRCUIT_FCWND), info.tci_source,
+			 kernel_window(fd));
+	point("unprivileged", what, bad);
+}
+
+/* Out of range is EINVAL, whoever asks; a right size is looked at first. */
+static void out_of_range(int fd, const char *state)
+{
+	nobody_asks(fd, state, TCP_CIRCUIT_FCWND_LIMIT + 1, EINVAL);
+	nobody_asks(fd, state, UINT32_MAX, EINVAL);
+}
+
+static void before_connect(int fd)
+{
+	const char *state = "not connected";
+
+	nobody_asks(fd, state, 1, 0);
+	nobody_asks(fd, state, NETNS_FCWND + 1, 0);
+	nobody_asks(fd, state, TCP_CIRCUIT_FCWND_LIMIT, 0);
+	out_of_range(fd, state);
+}
+
+static void in_a_circuit(int fd)
+{
+	const char *state = "a circuit of 60";
+
+	bounded(fd, "too much asked before connect() is cut by it", NETNS_FCWND,
+		TCP_CIRCUIT_SOURCE_NETNS, shared(NETNS_FCWND, 2));
+	nobody_asks(fd, state, NETNS_FCWND, 0);
+	bounded(fd, "all of it is no more than a share", NETNS_FCWND,
+		TCP_CIRCUIT_SOURCE_NETNS, shared(NETNS_FCWND, 2));
+	nobody_asks(fd, state, NETNS_FCWND + 1, EPERM);
+	nobody_asks(fd, state, TCP_CIRCUIT_FCWND_LIMIT, EPERM);
+	out_of_range(fd, state);
+	nobody_asks(fd, state, 5, 0);
+	bounded(fd, "5 bound its share", NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS, 5);
+	nobody_asks(fd, state, 0, 0);
+	bounded(fd, "0 takes that back", NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS,
+		shared(NETNS_FCWND, 2));
 	write_sysctl("tcp_circuit_fcwnd_max", "500");
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, 500, 0);
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, 501, EPERM);
-	write_sysctl("tcp_circuit_fcwnd_max", "5");
-	nobody_asks(fd, TCP_CIRCUIT_FCWND, NETNS_FCWND, 0);
+	nobody_asks(fd, "... and fcwnd_max 500", NETNS_FCWND + 1, EPERM);
 	write_sysctl("tcp_circuit_fcwnd_max", "0");
 }
 
-static void rates_of_nobody(int fd)
+/* From a changed root, as the virtual-time machine's, there is no way into one. */
+static int enter_user_namespace(void)
 {
-	nobody_asks(fd, TCP_CIRCUIT_RATE, NETNS_RATE, 0);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, NETNS_RATE + 1, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT + 1, EINVAL);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_UNPACED, EPERM);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, 1, 0);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, 0, 0);
-	write_sysctl("tcp_circuit_rate", "0");
-	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT, 0);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_UNPACED, 0);
-	nobody_asks(fd, TCP_CIRCUIT_RATE, TCP_CIRCUIT_RATE_LIMIT + 1, EINVAL);
-	write_sysctl("tcp_circuit_rate", "1000000");
+	int mounts = open("/proc/self/ns/mnt", O_RDONLY);
+
+	if (mounts < 0 || setns(mounts, CLONE_NEWNS))
+		return -1;
+	return unshare(CLONE_NEWUSER);
+}
+
+/* All capabilities in a user namespace of one's own are none over this network. */
+static void king_of_nothing(int fd)
+{
+	struct tcp_circuit_info before = get_info(fd);
+	char bad[160] = "";
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (enter_user_namespace())
+			_exit(255);
+		_exit(set_window(fd, NETNS_FCWND + 1));
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) == 255)
+		bail("a user namespace");
+	if (WEXITSTATUS(status) != EPERM || !same_info(fd, &before))
+		snprintf(bad, sizeof(bad), "expected EPERM and no change, got %s",
+			 error_name(WEXITSTATUS(status)));
+	point("unprivileged", "root of another user namespace asks for 61: EPERM",
+	      bad);
+}
+
+/* What root gave the socket, nobody may give up, not keep and not enlarge. */
+static void roots_gift(int fd)
+{
+	const char *state = "a window of root's";
+
+	set_window(fd, 1000);
+	nobody_asks(fd, state, 1001, EPERM);
+	nobody_asks(fd, state, NETNS_FCWND + 1, EPERM);
+	nobody_asks(fd, state, 17, 0);
+	bounded(fd, "instead of root's, a bound", NETNS_FCWND,
+		TCP_CIRCUIT_SOURCE_NETNS, 17);
+	set_window(fd, 1000);
+	nobody_asks(fd, state, 0, 0);
+	bounded(fd, "root's given back", NETNS_FCWND, TCP_CIRCUIT_SOURCE_NETNS,
+		shared(NETNS_FCWND, 2));
+}
+
+static void without_any(int fd)
+{
+	const char *state = "nothing gives a window";
+	char bad[80] = "";
+
+	nobody_asks(fd, state, 1, EPERM);
+	nobody_asks(fd, state, 0, 0);
+	out_of_range(fd, state);
+	write_sysctl("tcp_circuit_fcwnd_max", "500");
+	nobody_asks(fd, "fcwnd_max 500", 501, EPERM);
+	nobody_asks(fd, "fcwnd_max 500", 500, 0);
+	bounded(fd, "fcwnd_max gives it", 500, TCP_CIRCUIT_SOURCE_USER, 500);
+	nobody_asks(fd, "fcwnd_max 500", 0, 0);
+	if (get_info(fd).tci_source != TCP_CIRCUIT_SOURCE_NONE)
+		snprintf(bad, sizeof(bad), "expected no source, got %u",
+			 get_info(fd).tci_source);
+	point("unprivileged", "given back: nothing gives a window", bad);
+}
+
+static void connections_of_nobody(void)
+{
+	int listener = new_socket(V4), client, child;
+
+	set_algorithm(listener, "reno");	/* its children share nothing */
+	start_listening(listener, V4);
+	become(NOBODY);
+	client = new_socket(V4);
+	become(0);
+	before_connect(client);
+	connect_to(client, listener);
+	child = accept_from(listener);
+	set_algorithm(child, "circuit");	/* the second of the circuit */
+	exchange(client, child);
+	in_a_circuit(client);
+	king_of_nothing(client);
+	roots_gift(client);
+	set_algorithm(child, "reno");
+	write_sysctl("tcp_circuit_fcwnd", "0");
+	without_any(client);
+	write_sysctl("tcp_circuit_fcwnd_max", "0");
+	write_sysctl("tcp_circuit_fcwnd", "60");
+	close(child);
+	close(client);
+	close(listener);
+}
+
+#define GIFTED	8	/* sockets of one user to one peer */
+
+/* Each asks for all of fcwnd_max; together they have it once. */
+static void gift_is_shared(void)
+{
+	int listener = new_socket(V4), client[GIFTED], child[GIFTED];
+	struct tcp_circuit_info info;
+	uint32_t sum = 0, errors = 0;
+	char bad[160] = "";
+
+	write_sysctl("tcp_circuit_fcwnd", "0");
+	write_sysctl("tcp_circuit_fcwnd_max", "400");
+	set_algorithm(listener, "reno");
+	start_listening(listener, V4);
+	become(NOBODY);
+	for (int i = 0; i < GIFTED; i++) {
+		client[i] = new_socket(V4);
+		if (i % 2)
+			errors += !!set_window(client[i], 400);
+		connect_to(client[i], listener);
+		child[i] = accept_from(listener);
+		if (i % 2 == 0)
+			errors += !!set_window(client[i], 400);
+	}
+	become(0);
+	for (int i = 0; i < GIFTED; i++) {
+		exchange(client[i], child[i]);
+		sum += kernel_window(client[i]);
+	}
+	info = get_info(client[0]);
+	if (errors || sum > 400 + GIFTED || info.tci_sockets != GIFTED ||
+	    info.tci_source != TCP_CIRCUIT_SOURCE_USER || info.tci_fcwnd != 400)
+		snprintf(bad, sizeof(bad),
+			 "expected 400 from 6 of %d sockets, no errors; got %u from %u of %u, windows' sum %u, %u errors",
+			 GIFTED, info.tci_fcwnd, info.tci_source,
+			 info.tci_sockets, sum, errors);
+	point("unprivileged", "fcwnd_max is one window for all of a user's sockets",
+	      bad);
+	for (int i = 0; i < GIFTED; i++) {
+		close(client[i]);
+		close(child[i]);
+	}
+	close(listener);
+	write_sysctl("tcp_circuit_fcwnd_max", "0");
+	write_sysctl("tcp_circuit_fcwnd", "60");
+}
+
+/* A listener's children have its bound. */
+static void inherit_bound(void)
+{
+	int listener = new_socket(V4), client = new_socket(V4), child;
+
+	nobody_asks(listener, "a listener to be", 7, 0);
+	start_listening(listener, V4);
+	nobody_asks(listener, "listening", 8, 0);
+	set_algorithm(client, "reno");
+	connect_to(client, listener);
+	child = accept_from(listener);
+	bounded(child, "a child inherits its listener's bound", NETNS_FCWND,
+		TCP_CIRCUIT_SOURCE_NETNS, 8);
+	close(child);
+	close(client);
+	close(listener);
 }
 
 static void unprivileged(void)
 {
-	int fd = new_socket(V4);
-
-	set_algorithm(fd, "circuit");
-	windows_of_nobody(fd);
-	rates_of_nobody(fd);
-	nobody_asks(fd, TCP_CIRCUIT_ID, 6, 0);
-	nobody_asks(fd, TCP_CIRCUIT_ID, UINT32_MAX, 0);
-	nobody_asks(fd, TCP_CIRCUIT_ID, 0, 0);
-	close(fd);
+	connections_of_nobody();
+	gift_is_shared();
+	inherit_bound();
 }
 
 int main(void)
 {
+	if (nl_open(&nl, TCP_CIRCUIT_GENL_NAME))
+		bail("the family tcp_circuit");
 	for (enum family family = V4; family < FAMILIES; family++) {
 		int fd = new_socket(family);
 
@@ -784,6 +991,7 @@ int main(void)
 		inherit(family);
 		inherit_default(family);
 		reconnect(family);
+		objects(family);
 	}
 	strangers();
 	unprivileged();

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# Sockets of one circuit share one window: n streams together hold fcwnd, each
-# its part, from one round trip after they come, go or fall idle; the sum is
-# never larger than fcwnd and a segment for each stream; the queue that was made
-# for one window drops nothing.  Goodput is asserted in virtual time only.
+# Sockets of one circuit share one window: n streams together hold it, each its
+# share, from one round trip after they come, go or fall idle; the sum is never
+# larger than the window and a segment for each stream; the queue that was made for
+# one window drops nothing.  Goodput is asserted in virtual time only.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_sock circuit_streams ctcp-setup
+need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup
 need_module
 
 if [ "$LAB" = uml ]; then
@@ -35,12 +35,12 @@ drops()
 # shared NAME STREAMS OUTPUT: what holds for every number of streams
 shared()
 {
-	at_most "$1: parts together" "$FCWND" "$(field held_max "$3")"
+	at_most "$1: shares together" "$WINDOW" "$(field total_max "$3")"
 	equal "$1: the shaper's drops" 0 "$(drops)"
 	# a slow machine asks one stream after the other, and meanwhile they change;
 	# its late ACKs are taken for lost
 	[ "$LAB" = uml ] || return 0
-	at_most "$1: windows together" $((FCWND + $2)) "$(field sum_max "$3")"
+	at_most "$1: windows together" $((WINDOW + $2)) "$(field sum_max "$3")"
 	equal "$1: sent again" 0 "$(field retrans "$3")"
 }
 
@@ -111,18 +111,18 @@ newcomers()
 	done
 }
 
-# rest_fills NAME STREAMS SHARE OPTION...: whatever some of them do, the others fill
-# the line but for one part in SHARE
+# rest_fills NAME STREAMS PART OPTION...: whatever some of them do, the others fill
+# the line but for its PART-th part
 rest_fills()
 {
-	local name=$1 streams=$2 share=$3 out
+	local name=$1 streams=$2 part=$3 out
 
 	shift 3
 	out=$(run -n "$streams" -t $SECONDS_MS "$@")
 	shared "$name" "$streams" "$out"
 	[ "$LAB" = uml ] || return
 	within "$name: bytes of the rest" "$(line)" "$(field bytes "$out")" \
-		$(($(line) / share))
+		$(($(line) / part))
 }
 
 # The one that is left has the whole window again; a control channel takes what it
@@ -133,17 +133,19 @@ others()
 	rest_fills "one that whispers beside" 2 100 -q -w 1000
 }
 
-# part_of OPTION...: what two sockets hold that send without end
-part_of()
+# window_beside ADDRESS OPTION...: of a stream that sends without end, while another
+# one does, to ADDRESS
+window_beside()
 {
-	local out
+	local address=$1 other out
 
-	background src circuit_sock send -C circuit -n 100000000000 "$@" $DST4 \
-		$PORT >/dev/null
-	out=$!
-	run -n 1 -w 500 -t 500 "${ID[@]}" >"$TMP/part"
-	kill $out
-	field sum_max "$(<"$TMP/part")"
+	shift
+	background src circuit_sock send -C circuit -n 100000000000 "$@" \
+		"$address" $PORT >/dev/null
+	other=$!
+	out=$(run -n 1 -w 500 -t 500)
+	kill $other
+	field sum_max "$out"
 	end_sockets src
 }
 
@@ -155,10 +157,10 @@ sender()
 	SENDER=$!
 }
 
-# What the circuit's streams hold, segments
+# What the circuit's streams hold together, segments
 held()
 {
-	in_src awk -v peer=$DST4 '$1 == peer { print $4 }' /proc/net/tcp_circuit
+	circuit_field src "$CIRCUIT" cwnd_total
 }
 
 holds()
@@ -188,8 +190,8 @@ stalled()
 	until_true 60 stands_still $other
 	at_least "to one that does not read: bytes that wait" 1 \
 		"$(waiting $other)"
-	equal "and its part meanwhile" 0 "$(held)"
-	equal "and of another stream meanwhile: window" "$FCWND" \
+	equal "and its share meanwhile" 0 "$(held)"
+	equal "and of another stream meanwhile: window" "$WINDOW" \
 		"$(field sum_max "$(run -n 1 -w 500 -t 500)")"
 	kill $SENDER
 	kill -KILL "$SERVER"
@@ -197,52 +199,40 @@ stalled()
 	end_sockets src
 }
 
-# A new window holds for the streams of the old one, too.
+# A window that is changed holds for the streams that are there, too.
 two_windows()
 {
-	local via="10.77.2.0/24 via 10.77.1.254"
-
-	# shellcheck disable=SC2086 # words
-	ip -n "$SRC" route replace $via initcwnd 600
+	CIRCUIT=host
+	in_src circuit_nl new host prefix $DST4 window 600
 	sender $PORT
 	until_true 10 holds 600
-	# shellcheck disable=SC2086 # words
-	ip -n "$SRC" route replace $via initcwnd 300
-	equal "route's window halved, a second stream: window" 150 \
+	in_src circuit_nl new replace host prefix $DST4 window 300
+	equal "a window halved, a second stream: window" 150 \
 		"$(field sum_max "$(run -n 1 -w 1000 -t 500)")"
 	kill $SENDER
 	end_sockets src
-	# shellcheck disable=SC2086 # words
-	ip -n "$SRC" route replace $via
+	in_src circuit_nl del host
+	CIRCUIT=eth1
 }
 
-# A window of one's own is outside; an id makes a circuit of its own.
+# A window of the administrator's own is outside, and so is another circuit.
 own_windows()
 {
-	ID=()
-	equal "beside a socket with a window of its own: window" "$FCWND" \
-		"$(part_of -w 77)"
-	ID=(-i 7)
-	equal "in another circuit, by its id: window" "$FCWND" "$(part_of)"
-}
-
-off()
-{
-	local out
-
-	set_in src net.ipv4.tcp_circuit_share 0
-	out=$(run -n 3 -w 500 -t 500)
-	equal "tcp_circuit_share 0: each has a window of its own" \
-		$((3 * FCWND)) "$(field sum_max "$out")"
-	set_in src net.ipv4.tcp_circuit_share 1
+	equal "beside a socket with a window of its own: window" "$WINDOW" \
+		"$(window_beside $DST4 -w 77)"
+	ip -n "$DST" addr add 10.77.2.2/24 dev eth1
+	in_src circuit_nl new other prefix 10.77.2.2/32 window 100
+	equal "beside a stream of another circuit: window" "$WINDOW" \
+		"$(window_beside 10.77.2.2)"
+	in_src circuit_nl del other
 }
 
 nothing_left()
 {
 	end_sockets src
 	until_true 20 no_circuits
-	equal "circuits left when all is over" 0 \
-		"$(in_src sed 1d /proc/net/tcp_circuit | wc -l)"
+	equal "sockets and peers' circuits when all is over" 0 \
+		"$(circuits_in_use)"
 }
 
 network $((RTT_MS / 2))
@@ -252,7 +242,8 @@ for host in src dst; do
 	"in_$host" ctcp-setup --quiet --rate ${RATE_MBIT}mbit --rtt ${RTT_MS}ms eth1 \
 		>/dev/null || fail "ctcp-setup on $host"
 done
-FCWND=$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)
+CIRCUIT=eth1
+WINDOW=$(circuit_field src $CIRCUIT window)
 serve dst
 together
 newcomers
@@ -260,6 +251,5 @@ others
 stalled
 two_windows
 own_windows
-off
 nothing_left
 finish

@@ -3,15 +3,19 @@
 # labs: uml qemu root
 #
 # A connection changes its algorithm in mid-transfer.  To circuit: the window
-# is fcwnd from then on.  From circuit: the other one has the window, and
-# starts from where circuit left it.  And the namespace, the machine and an
-# unprivileged user choose it only where the administrator allowed it.
+# is fcwnd from then on.  From circuit: the other one begins with ten segments, with
+# circuit's window as its threshold, and does not multiply it.  It falls back to Reno
+# where nothing gives a window any more, and comes again when something does.  And the
+# namespace, the machine and an unprivileged user choose circuit only where the
+# administrator allowed it.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_sock setpriv
+need_commands circuit_sock circuit_nl setpriv ss
 need_module
 
+PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
 FCWND=123
+NETNS=4
 
 switch()
 {
@@ -27,7 +31,7 @@ to_circuit()
 		"$(field cwnd_min "$out")"
 	equal "$1 to circuit: largest window after it" $FCWND \
 		"$(field cwnd_max "$out")"
-	equal "$1 to circuit: source" 3 "$(field source "$out")"
+	equal "$1 to circuit: source" $NETNS "$(field source "$out")"
 }
 
 from_circuit()
@@ -40,6 +44,164 @@ from_circuit()
 	at_least "circuit to $1: it finished, with a window" 1 \
 		"$(field cwnd "$out")"
 }
+
+# --- the one connection to $PORT, as ss shows it --------------------------------
+
+# live OPTION...: it sends without end
+live()
+{
+	background src circuit_sock send -n 100000000000 "$@" $DST4 $PORT \
+		>/dev/null
+	LIVE=$!
+}
+
+live_end()
+{
+	kill $LIVE
+	wait $LIVE 2>/dev/null
+	end_sockets src
+	serve_end
+	PORT=$((PORT + 1))
+	serve dst
+}
+
+# shown NAME: a number of it
+shown()
+{
+	in_src ss -Hti "dport = :$PORT" | sed -n "s/.*\\b$1:\\([0-9]*\\).*/\\1/p"
+}
+
+algorithm()
+{
+	in_src ss -Hti "dport = :$PORT" |
+		grep -oE 'circuit(-reno)?|reno|cubic|bbr' | head -n 1
+}
+
+algorithm_is()
+{
+	[ "$(algorithm)" = "$1" ]
+}
+
+# becomes NAME ALGORITHM
+becomes()
+{
+	until_true 10 algorithm_is "$2"
+	equal "$1: TCP_CONGESTION" "$2" "$(algorithm)"
+}
+
+window_is()
+{
+	[ "$(shown cwnd)" = "$1" ]
+}
+
+acked()
+{
+	shown bytes_acked
+}
+
+# carries NAME: still
+carries()
+{
+	local before
+
+	before=$(acked)
+	sleep 0.5
+	at_least "$1: bytes more in half a second" 100000 $(($(acked) - before))
+}
+
+# --- with a large window ---------------------------------------------------------
+
+LARGE=1000
+
+# large_from ALGORITHM: half of so much goes in 0.3 s, at LARGE in each round trip of
+# 50 ms, and nothing is lost.  Of its own, CUBIC adds 5 % in each while it has lost
+# nothing yet; slow start would double six times.
+large_from()
+{
+	local out
+
+	out=$(in_src circuit_sock send -C circuit -L "$1" -n 18000000 \
+		$DST4 $PORT)
+	equal "$LARGE of circuit's to $1: the smallest window after it" 10 \
+		"$(field cwnd_min "$out")"
+	at_most "$LARGE of circuit's to $1: the largest, 0.3 s later" \
+		$((2 * LARGE)) "$(field cwnd_max "$out")"
+}
+
+# The threshold is circuit's window: what follows avoids congestion from there on.
+threshold_of()
+{
+	background src circuit_sock send -C circuit -L "$1" -n 20000000 \
+		-k 60000 $DST4 $PORT >/dev/null
+	LIVE=$!
+	becomes "$LARGE of circuit's to $1" "$1"
+	equal "$LARGE of circuit's to $1: threshold" $LARGE "$(shown ssthresh)"
+	live_end
+}
+
+# Room for what an unbounded window would send, B
+large_buffers()
+{
+	local ns
+
+	for ns in src dst; do
+		set_in $ns net.ipv4.tcp_rmem "4096 131072 268435456"
+		set_in $ns net.ipv4.tcp_wmem "4096 16384 268435456"
+	done
+}
+
+# --- to Reno's growth and back ---------------------------------------------------
+
+# falls_back NAME WINDOW: what gave it WINDOW has gone
+falls_back()
+{
+	becomes "$1" circuit-reno
+	sleep 0.3
+	at_most "$1: window, 0.3 s later" $((2 * $2)) "$(shown cwnd)"
+	carries "$1"
+}
+
+# comes_back NAME WINDOW
+comes_back()
+{
+	becomes "$1" circuit
+	until_true 10 window_is "$2"
+	equal "$1: window" "$2" "$(shown cwnd)"
+	carries "$1"
+}
+
+reno_and_back()
+{
+	live -C circuit
+	comes_back "a window from the beginning" $FCWND
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	falls_back "the sysctl gives none any more" $FCWND
+	set_in src net.ipv4.tcp_circuit_fcwnd 77
+	comes_back "the sysctl gives one" 77
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	falls_back "and none again" 77
+	echo 55 >$PARAMETER
+	comes_back "the module's parameter gives one" 55
+	echo 0 >$PARAMETER
+	falls_back "and none any more" 55
+	in_src circuit_nl new live prefix 10.77.0.0/16 window 66 >/dev/null
+	comes_back "there is a circuit" 66
+	in_src circuit_nl del live >/dev/null
+	falls_back "it was removed" 66
+	set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
+	comes_back "the sysctl gives one at last" $FCWND
+	live_end
+
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	live -C circuit
+	becomes "no window from the beginning" circuit-reno
+	carries "no window from the beginning"
+	set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
+	comes_back "... then one" $FCWND
+	live_end
+}
+
+# --- who may ---------------------------------------------------------------------
 
 # A copy of the program: its own may lie in a folder that is not for everyone.
 as_nobody()
@@ -62,8 +224,14 @@ restricted()
 	matches "an unprivileged socket is refused circuit" \
 		"TCP_CONGESTION: Operation not permitted" \
 		"$(as_nobody send -C circuit -n 1 $DST4 $PORT 2>&1)"
+	matches "nobody chooses circuit's Reno" \
+		"TCP_CONGESTION: No such file or directory" \
+		"$(switch -C circuit-reno 2>&1)"
 }
 
+before=$(<$PARAMETER)
+echo 0 >$PARAMETER
+defer "echo $before >$PARAMETER"
 network 5
 set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
 serve dst
@@ -77,4 +245,15 @@ done
 chmod 755 "$TMP"
 cp "$(command -v circuit_sock)" "$TMP/"
 restricted
+reno_and_back
+large_buffers
+set_in src net.ipv4.tcp_circuit_fcwnd $LARGE
+# How much goes in 0.3 s is known where the processor is infinitely fast.
+if [ "$LAB" = uml ]; then
+	delay 25
+	large_from reno
+	large_from cubic
+fi
+threshold_of reno
+threshold_of cubic
 finish

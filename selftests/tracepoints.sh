@@ -4,11 +4,11 @@
 #
 # The tracepoints tcp_circuit:*, read from a trace: a stream that sends a little and
 # then a lot is modest, hungry and idle, under its own ports and with what it holds;
-# a breaker that trips and is reset says for whom, and what was lost.  The trace
-# is an instance of its own (tracefs): nobody else's is touched.
+# a breaker that trips and is reset says whose, and what was lost.  The trace is an
+# instance of its own (tracefs): nobody else's is touched.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_streams
+need_commands circuit_nl circuit_streams
 need_module
 
 RTT_MS=1000	# the little is unacknowledged yet when the lot follows
@@ -62,14 +62,14 @@ little_then_a_lot()
 	until_true 60 all_acknowledged
 	seen=$(events stream | grep "dport=$PORT ")
 	port=$(sport)
-	matches "a little: modest" "^sport=$port dport=$PORT state=modest part=0$" \
+	matches "a little: modest" "^sport=$port dport=$PORT state=modest share=0$" \
 		"$seen"
 	matches "a lot: hungry, and what it held" \
-		"^sport=$port dport=$PORT state=hungry part=[1-9][0-9]*$" "$seen"
+		"^sport=$port dport=$PORT state=hungry share=[1-9][0-9]*$" "$seen"
 	within "held before it was hungry, segments" $(((1 + SMALL) / 2)) \
-		"$(sed -n 's/.*state=hungry part=//p' <<<"$seen" | head -n 1)" \
+		"$(sed -n 's/.*state=hungry share=//p' <<<"$seen" | head -n 1)" \
 		$((SMALL / 2))
-	equal "all acknowledged: idle" "sport=$port dport=$PORT state=idle part=0" \
+	equal "all acknowledged: idle" "sport=$port dport=$PORT state=idle share=0" \
 		"$(tail -n 1 <<<"$seen")"
 	equal "one after the other" "modest hungry idle" \
 		"$(sed 's/.*state=//; s/ .*//' <<<"$seen" | xargs)"
@@ -85,17 +85,19 @@ both_connected()
 	[ "$(in_src ss -Htn state established "dport = :$PORT" | wc -l)" = 2 ]
 }
 
-# What the kernel's log says of the same, in thousandths
-logged_loss()
+# What the kernel's log says of the same: lost and delivered
+logged()
 {
-	dmesg | sed -n "s/.*circuit to $DST4: .* ms, \([0-9]*\)\.\([0-9]\) %.*/\1\2/p" |
-		tail -n 1 | sed 's/^0*//'
+	dmesg | sed -n 's/.*circuit wave: .* ms \([0-9]*\) of \([0-9]*\) segments lost.*/\1 \2/p' |
+		tail -n 1 | awk '{ print "lost=" $1 " delivered=" $2 - $1 }'
 }
 
 breaker()
 {
-	local loss sender
+	local id seen sender
 
+	in_src circuit_nl new wave prefix $DST4 window 100
+	id=$(circuit_field src wave id)
 	set_in src net.ipv4.tcp_circuit_breaker 50
 	set_in src net.ipv4.tcp_circuit_breaker_ms 500
 	delay 5
@@ -104,18 +106,19 @@ breaker()
 	until_true 20 both_connected
 	delay 5 loss 30%
 	until_true 120 tripped
-	loss=$(logged_loss)
-	at_least "30 % loss trips it: loss in the log, thousandths" 51 "$loss"
+	seen="reason=loss $(logged)"
 	# First what could trip it again: then it would be there for 300 s more.
 	kill $sender
 	wait $sender 2>/dev/null
 	delay 0
 	end_sockets src
-	in_src sh -c "echo reset >/proc/net/tcp_circuit"
-	equal "the first breaker event" "peer=::ffff:$DST4 id=0 tripped loss=$loss/1000" \
+	in_src circuit_nl reset wave
+	equal "the first breaker event" "circuit=wave id=$id uid=0 tripped $seen" \
 		"$(events breaker | sed -n 1p)"
-	equal "the second" "peer=::ffff:$DST4 id=0 closed loss=$loss/1000" \
+	equal "the second" "circuit=wave id=$id uid=0 closed $seen" \
 		"$(events breaker | sed -n 2p)"
+	at_least "its loss, thousandths" 51 "$(events breaker | sed -n 1p |
+		awk -F '[ =]' '{ print int($(NF - 2) * 1000 / ($(NF - 2) + $NF)) }')"
 }
 
 trace_begin
@@ -128,5 +131,5 @@ kill $SENDER
 until_true 60 no_circuits
 breaker
 until_true 120 no_circuits
-equal "no circuit is left" 1 "$(in_src grep -c . /proc/net/tcp_circuit)"
+equal "sockets and peers' circuits that are left" 0 "$(circuits_in_use)"
 finish

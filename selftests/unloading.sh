@@ -3,11 +3,12 @@
 # labs: uml qemu root
 #
 # The module stays while a socket needs it: open, listening, or closed by its
-# program with data still to send.  Then it goes, and leaves nothing: no sysctl,
-# no option, no algorithm; routes that name it fall back to the default.
+# program with data still to send.  Circuits alone do not keep it.  Then it goes, and
+# leaves nothing: no sysctl, no option, no algorithm, no netlink family; routes that
+# name it fall back to the default.
 
 . "$(dirname "$0")/lib.sh"
-need_commands circuit_sock
+need_commands circuit_nl circuit_sock
 need_module
 
 users()
@@ -87,14 +88,24 @@ orphan()
 leaves_nothing()
 {
 	ip -n "$SRC" route replace 10.77.2.0/24 via 10.77.1.254 \
-		congctl circuit initcwnd 40
-	succeeds "the module unloads" rmmod tcp_circuit
-	refused "no sysctl is left" test -e /proc/sys/net/ipv4/tcp_circuit_fcwnd
-	refused "no algorithm is left" grep -qw circuit \
+		congctl circuit
+	in_src circuit_nl new wave prefix 10.77.2.0/24 prefix fd77:2::/64 \
+		window 1000 rate 125000000
+	equal "a circuit before it" wave "$(word name "$(in_src circuit_nl dump)")"
+	refused "the module stays while there is a circuit" rmmod tcp_circuit
+	in_src circuit_nl del wave
+	succeeds "the module unloads without one" rmmod tcp_circuit
+	equal "sysctls that are left" "" \
+		"$(find /proc/sys/net/ipv4 -name '*circuit*')"
+	refused "no algorithm is left" grep -q circuit \
 		/proc/sys/net/ipv4/tcp_available_congestion_control
+	equal "files in /proc/net that are left" "" \
+		"$(find /proc/net/ -maxdepth 1 -name '*circuit*')"
+	matches "no netlink family is left" "^ENOENT" "$(circuit_nl stats 2>&1)"
 	serve dst
-	succeeds "a route that names it still carries connections" \
-		in_src timeout 20 circuit_sock send -n 100000 $DST4 $PORT
+	equal "a route that names it still carries connections, their first window" \
+		10 "$(field cwnd_min "$(in_src timeout 20 \
+			circuit_sock send -n 100000 $DST4 $PORT)")"
 	succeeds "the module loads again" modprobe tcp_circuit
 }
 
