@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# bench.sh [--quick] [ID...]: install what the bench needs, build ctcp-setup, and
-# run bench.py, which has all else.
+# bench.sh [--quick] [ID...]: install what the bench needs, build ctcp-setup and
+# circuit_nl, and run bench.py, which has all else.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,5 +12,6 @@ top=$(cd "$here/../.." && pwd)
 	libnl-route-3-dev libkmod-dev libjansson-dev iperf3 nuttcp tshark tcpdump \
 	pv socat gnuplot-nox iproute2 iputils-ping ethtool procps busybox kmod
 make -s -C "$top" tools
+make -s -C "$here/.." ../build/bin/circuit_nl
 export PYTHONDONTWRITEBYTECODE=1
 exec /usr/bin/python3 "$here/bench.py" "$@"

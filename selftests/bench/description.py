@@ -137,6 +137,7 @@ def check(data):
         for part in parts:
             _check_section(name, part)
     _check_vary(data)
+    _check_sender(data.get("sender", {}))
     _check_flows(data)
     _check_measures(data)
 
@@ -197,6 +198,12 @@ def key_of(dotted):
         raise BenchError(f'vary: "{dotted}" names nothing that a run has; '
                          "write it as path.rtt or flow.NAME.cc")
     return kind, name
+
+
+def _check_sender(sender):
+    if "pace" in sender and "fcwnd" not in sender:
+        raise BenchError("[sender]: pace needs fcwnd, the window of the circuit "
+                         "that is paced")
 
 
 def _check_flows(data):

@@ -45,7 +45,10 @@ def prepare_hosts(plan, hosts):
     if plan["fcwnd"]:
         sysctl("src", "net.ipv4.tcp_circuit_fcwnd", plan["fcwnd"])
     if plan["pace"]:
-        sysctl("src", "net.ipv4.tcp_circuit_rate", plan["pace"] // 8)
+        # A rate is a circuit's; this one has all that src sends with circuit.
+        run(in_ns("src", ["circuit_nl", "new", "pace", "prefix", "0.0.0.0/0",
+                          "window", str(plan["fcwnd"]),
+                          "rate", str(plan["pace"] // 8)]))
 
 
 def shape(plan, hosts):

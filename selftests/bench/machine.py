@@ -32,6 +32,7 @@ class Lab:
         self.kernel = _said([LAB / "uml-kernel.sh"], self.words)
         self.module = _said([LAB / "uml-module.sh", self.kernel], self.words)
         depends = [self.module, TOP / "build" / "bin" / "ctcp-setup",
+                   TOP / "build" / "bin" / "circuit_nl",
                    HERE / "guest.sh", HERE / "guest.py", HERE / "network.py",
                    LAB / "uml.sh", LAB / "uml-init.sh", LAB / "uml-seed.c"]
         self.base = hashlib.sha256(

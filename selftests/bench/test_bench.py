@@ -97,6 +97,7 @@ class Descriptions(unittest.TestCase):
                      path={"rat": "1gbit", "rate": "1gbit", "rtt": "1ms"})
         self.refused("path.rtt is missing", path={"rate": "1gbit"})
         self.refused('"pth"', pth={"rate": "1gbit"})
+        self.refused("pace needs fcwnd", sender={"pace": "50mbit"})
         self.refused("differ in length", vary=[
             {"path.rate": ["1gbit"], "path.rtt": ["1ms", "2ms"]}])
         self.refused('vary: "path" names nothing', vary=[{"path": ["x"]}])

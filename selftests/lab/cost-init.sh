@@ -11,9 +11,10 @@
 #	NAME ALGORITHM STREAMS window RATE	the sender's (ip route: cwnd lock)
 #	NAME ALGORITHM STREAMS burst RATE N	none; GSO packets of N segments
 #
-# RATE, bytes/s: that of circuit's pace, 0 for none.
+# RATE, bytes/s: that of circuit's pace, 0 for none.  Circuit's window and pace are
+# those of an object that all of src's connections belong to, whoever's they are.
 
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH=/src/build/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
 
 skip=5000 count=20000 flight=512
@@ -121,8 +122,8 @@ run()		# NAME ALGORITHM STREAMS WHAT RATE [SEGMENTS]
 	burst)	bursts "$5" "$6"
 		[ "$5" = 0 ] || rate=12500000000 ;;
 	esac
-	ip netns exec src sysctl -qw net.ipv4.tcp_circuit_fcwnd=8192 \
-		net.ipv4.tcp_circuit_rate="$rate"
+	ip netns exec src circuit_nl new cost prefix 10.77.1.0/24 window 8192 \
+		rate "$rate"
 	serve
 	# Without quickack, an ACK is for many segments.
 	echo "$skip $count" > $meter

@@ -39,7 +39,8 @@ in_src sh -c ": >/lab/before
 	: >/lab/nothing" || exit 1
 in_dst ctcp-setup --rate "$RATE" --rtt "$RTT" eth1 >/dev/null || exit 1
 if [ -n "${FCWND:-}" ]; then
-	set_in src net.ipv4.tcp_circuit_fcwnd "$FCWND"
+	in_src sh -c "ctcp-setup circuit set $(in_src ctcp-setup circuit list |
+		sed "s/ window [0-9]*/ window $FCWND/")" || exit 1
 fi
 
 export PORT=5201	# for listening()
