@@ -4,7 +4,7 @@
 # check.sh [TEST...]: the tests of the tree that virtual time can run, or those named
 #
 #	lint	style and static analysis (lint.sh)
-#	unit	the tools' unit tests, with the sanitizers
+#	unit	the tools' and the module's unit tests, with the sanitizers
 #	bench	the unit tests of the bench's engine
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
 #	figures	the figures this project stands for (figures.sh)
@@ -31,7 +31,8 @@ export LAB_DIR_HERE
 
 PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump shellcheck sparse
-	cppcheck perl libcap2-bin python3 pycodestyle pyflakes3 gnuplot-nox"
+	cppcheck perl libcap2-bin python3 python3-yaml
+	python3-jsonschema jq pycodestyle pyflakes3 gnuplot-nox"
 
 # The tests whose head names this lab
 lab_tests()
@@ -60,15 +61,26 @@ build()
 	make -s -C "$top" tools tests-bin
 }
 
+unit_tests()
+{
+	local status=0
+
+	export CMOCKA_MESSAGE_OUTPUT=tap
+	make -s -C "$top/tools" O="$top/build/tools" check || status=1
+	make -s -C "$top/selftests/unit" O="$top/build/unit" check || status=1
+	return $status
+}
+
 tap_of()
 {
 	case $1 in
 	lint) "$here/lint.sh" ;;
-	unit) CMOCKA_MESSAGE_OUTPUT=tap make -s -C "$top/tools" \
-		O="$top/build/tools" check ;;
+	unit) unit_tests ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
 		"$top/selftests/bench/test_bench.py" ;;
 	figures) "$here/figures.sh" ;;
+	ynl) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/ynl.sh" \
+		YNL_DIR="$("$here/ynl-tool.sh")" ;;
 	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" ;;
 	esac
 }
@@ -136,7 +148,7 @@ main()
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/"
 	export out here top began limit
-	export -f run_test tap_of one_plan
+	export -f run_test tap_of one_plan unit_tests
 	tr -s ' \n' '\0\0' <<<"$tests" |
 		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_test "$1"' -
 	if [ -n "$last" ]; then run_test "$last"; fi

@@ -73,7 +73,7 @@ complaints()
 
 	shift
 	mkdir -p "$copy"
-	cp -r tcp_circuit.c Kbuild include "$copy/"
+	cp -r tcp_circuit.c circuit Kbuild include "$copy/"
 	make -s -C "$KERNEL/tree" ARCH=um M="$copy" "$@" modules 2>&1 |
 		grep -iE 'warning|error'
 	return 0
