@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# labs: uml qemu root
+# labs: uml root
 #
 # Nobody is harmed: what users without privileges, peers, and administrators of a
 # container try, and what it takes from others.  Throughput and time are asserted where
