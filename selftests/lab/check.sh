@@ -30,7 +30,7 @@ export LAB_DIR_HERE
 . "$here/runs.sh"
 
 PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
-	libkmod-dev libjansson-dev libcmocka-dev tcpdump shellcheck sparse
+	libkmod-dev libjansson-dev libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 gnuplot-nox"
 
