@@ -406,6 +406,8 @@ struct breaker_limits circuit_breaker_limits(const struct circuit_net *cn);
 /* netlink.c */
 int circuit_netlink_register(void);
 void circuit_netlink_unregister(void);
+
+/* netlink_put.c */
 void circuit_notify(struct circuit *c, u8 cmd, u32 cause, gfp_t gfp);
 
 #endif /* _CIRCUIT_CIRCUIT_H */
