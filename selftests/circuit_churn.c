@@ -21,15 +21,12 @@
  * counts their events as long.  "add" makes so many, "left" resets all breakers
  * and counts the circuits of the namespace.
  */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "nl.h"
 #include "random.h"
@@ -121,23 +118,6 @@ static void ask_something(int fd)
 		ask(fd, SOL_SOCKET, SO_MARK, below(MARKS));
 }
 
-static socklen_t address(const char *text, int port, struct sockaddr_in6 *to)
-{
-	struct sockaddr_in *a4 = (void *)to;
-
-	memset(to, 0, sizeof(*to));
-	if (inet_pton(AF_INET, text, &a4->sin_addr) == 1) {
-		a4->sin_family = AF_INET;
-		a4->sin_port = htons(port);
-		return sizeof(*a4);
-	}
-	if (inet_pton(AF_INET6, text, &to->sin6_addr) != 1)
-		die(text);
-	to->sin6_family = AF_INET6;
-	to->sin6_port = htons(port);
-	return sizeof(*to);
-}
-
 static bool wait_for(int fd, short events)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
@@ -177,9 +157,7 @@ static bool some_data(int fd)
 
 static void by_reset(int fd)
 {
-	struct linger now = { .l_onoff = 1 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	reset_on_close(fd);
 	reset++;
 }
 
@@ -198,11 +176,14 @@ static void by_fin(int fd)
 static void one(const char *nowhere, char **addresses, int n, int port)
 {
 	bool to_nowhere = !below(20);
+	const char *address = to_nowhere ? nowhere : addresses[below(n)];
 	struct sockaddr_in6 to;
-	socklen_t len = address(to_nowhere ? nowhere : addresses[below(n)],
-				port, &to);
-	int fd = socket(to.sin6_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	socklen_t len = socket_address(address, htons(port), &to);
+	int fd;
 
+	if (!len)
+		die(address);
+	fd = socket(to.sin6_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		die("socket");
 	if (below(4))
@@ -281,39 +262,19 @@ static int talk(nl_handler handler, void *arg)
 	return err;
 }
 
-static void put_prefix(int family, const void *address, uint8_t len)
-{
-	size_t nest = nl_nest(&message, TCP_CIRCUIT_A_PREFIX);
-
-	nl_put(&message, TCP_CIRCUIT_PREFIX_A_ADDRESS, address,
-	       family == AF_INET ? 4 : 16);
-	nl_put_u8(&message, TCP_CIRCUIT_PREFIX_A_LEN, len);
-	nl_nest_end(&message, nest);
-}
-
 /* Prefixes of peers of this test, and of nobody, @n of them, no two alike */
 static void put_some_prefixes(int n)
 {
-	static const struct {
-		int		family;
-		const char	*address;
-		uint8_t		len;
-	} some[] = {
-		{ AF_INET, "10.77.2.1", 32 }, { AF_INET, "10.77.2.0", 24 },
-		{ AF_INET, "10.77.1.1", 32 }, { AF_INET, "10.77.0.0", 16 },
-		{ AF_INET, "10.0.0.0", 8 }, { AF_INET, "0.0.0.0", 0 },
-		{ AF_INET, "192.0.2.0", 24 }, { AF_INET, "10.77.9.9", 32 },
-		{ AF_INET6, "fd77:2::1", 128 }, { AF_INET6, "fd77:2::", 64 },
-		{ AF_INET6, "fd77:1::", 64 }, { AF_INET6, "fd00::", 8 },
-		{ AF_INET6, "::", 0 }, { AF_INET6, "2001:db8::", 32 },
+	static const char *const some[] = {
+		"10.77.2.1/32", "10.77.2.0/24", "10.77.1.1/32", "10.77.0.0/16",
+		"10.0.0.0/8", "0.0.0.0/0", "192.0.2.0/24", "10.77.9.9/32",
+		"fd77:2::1/128", "fd77:2::/64", "fd77:1::/64", "fd00::/8",
+		"::/0", "2001:db8::/32",
 	};
 	const int count = sizeof(some) / sizeof(*some);
-	unsigned char address[16];
 
-	for (int i = below(count); n > 0; n--, i = (i + 1) % count) {
-		inet_pton(some[i].family, some[i].address, address);
-		put_prefix(some[i].family, address, some[i].len);
-	}
+	for (int i = below(count); n > 0; n--, i = (i + 1) % count)
+		nl_put_prefix_text(&message, some[i]);
 }
 
 static void put_name(const char *prefix, unsigned int i)
@@ -380,13 +341,8 @@ static void put_peer(void)
 {
 	static const char *const peers[] = { "10.77.2.1", "10.77.1.1",
 					     "fd77:2::1", "192.0.2.7" };
-	const char *peer = peers[below(4)];
-	unsigned char address[16];
-	int family = strchr(peer, ':') ? AF_INET6 : AF_INET;
 
-	inet_pton(family, peer, address);
-	nl_put(&message, TCP_CIRCUIT_A_ADDRESS, address,
-	       family == AF_INET ? 4 : 16);
+	nl_put_address(&message, TCP_CIRCUIT_A_ADDRESS, peers[below(4)]);
 }
 
 static void query(void)
@@ -433,7 +389,7 @@ static void add_crowd(const char *prefix, unsigned int n)
 
 		nl_begin(&nl, &message, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE);
 		put_name(prefix, i);
-		put_prefix(AF_INET, address, 32);
+		nl_put_prefix(&message, address, sizeof(address), 32);
 		nl_put_u32(&message, TCP_CIRCUIT_A_WINDOW, 100);
 		added += !talk(NULL, NULL);
 	}

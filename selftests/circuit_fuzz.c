@@ -29,32 +29,21 @@
  * circuits, of looks at a window that was cut, of connections and of trips, and of
  * broken rules, each of which is described in a line "broken: ...".
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <linux/tcp.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <linux/tcp_circuit.h>
 
 #include "nl.h"
 #include "random.h"
+#include "rules.h"
+#include "sock.h"
 
 #define SOCKETS		24
 #define NOBODY		65534
@@ -67,7 +56,6 @@
 #define ESTABLISHED	1	/* tcpi_state, of the kernel's own header */
 #define CLOSED		7
 #define CUT_MOST	10	/* segments that a breaker leaves at most */
-#define BROKEN_MAX	20	/* rules broken before it gives up */
 #define SYSCTLS		"/proc/sys/net/ipv4/tcp_circuit_"
 #define PARAMETER	"/sys/module/tcp_circuit/parameters/fcwnd"
 
@@ -106,7 +94,7 @@ static struct {
 
 static struct nl nl;
 static struct nl_message message;
-static uint64_t seed, call, calls, good, broken, cut, changes;
+static uint64_t calls, good, cut, changes;
 static uint64_t opened, trips;		/* the namespace's counters */
 static enum phase phase;
 static uint32_t steady;		/* the namespace's window in this phase, or 0 */
@@ -135,38 +123,6 @@ static uint64_t value(void)
 }
 
 /* --- rules ------------------------------------------------------------------- */
-
-static void __attribute__((format(printf, 1, 2))) rule(const char *format, ...)
-{
-	va_list args;
-
-	broken++;
-	va_start(args, format);
-	printf("broken: seed %llu call %llu: ", (unsigned long long)seed,
-	       (unsigned long long)call);
-	vprintf(format, args);
-	printf("\n");
-	va_end(args);
-	fflush(stdout);
-	if (broken >= BROKEN_MAX)
-		exit(1);
-}
-
-static void bail(const char *what)
-{
-	printf("circuit_fuzz: seed %llu call %llu: %s: %s\n",
-	       (unsigned long long)seed, (unsigned long long)call, what,
-	       strerror(errno));
-	exit(2);
-}
-
-static bool get_info(int fd, struct tcp_circuit_info *info)
-{
-	socklen_t len = sizeof(*info);
-
-	memset(info, 0, sizeof(*info));
-	return !getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, info, &len);
-}
 
 static void check_counts(const struct tcp_circuit_info *i)
 {
@@ -214,7 +170,7 @@ static void check_info(const struct tcp_circuit_info *i)
 static bool look(int slot, struct tcp_circuit_info *info)
 {
 	pool[slot].known = pool[slot].kind != FREE &&
-			   get_info(pool[slot].fd, info);
+			   get_circuit_info(pool[slot].fd, info);
 	if (!pool[slot].known)
 		return false;
 	check_info(info);
@@ -315,11 +271,9 @@ static void use(int fd, const char *algorithm)
 
 static void drop(int slot)
 {
-	struct linger now = { .l_onoff = 1 };
-
 	if (pool[slot].kind == FREE)
 		return;
-	setsockopt(pool[slot].fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	reset_on_close(pool[slot].fd);
 	close(pool[slot].fd);
 	pool[slot].kind = FREE;
 	pool[slot].fd = -1;
@@ -410,22 +364,13 @@ static bool do_listen(void)
 
 static socklen_t address(int family, uint16_t port, struct sockaddr_in6 *a6)
 {
-	struct sockaddr_in *a4 = (void *)a6;
-	uint32_t host = INADDR_LOOPBACK + below(3);
+	const char *mapped = family == AF_INET ? "" : "::ffff:";
 	char text[32];
 
-	memset(a6, 0, sizeof(*a6));
-	if (family == AF_INET) {
-		a4->sin_family = AF_INET;
-		a4->sin_port = port;
-		a4->sin_addr.s_addr = htonl(host);
-		return sizeof(*a4);
-	}
-	snprintf(text, sizeof(text), "::ffff:127.0.0.%u", host & 0xff);
-	a6->sin6_family = AF_INET6;
-	a6->sin6_port = port;
-	inet_pton(AF_INET6, below(2) ? "::1" : text, &a6->sin6_addr);
-	return sizeof(*a6);
+	snprintf(text, sizeof(text), "%s127.0.0.%u", mapped, 1 + below(3));
+	if (family == AF_INET6 && below(2))
+		return socket_address("::1", port, a6);
+	return socket_address(text, port, a6);
 }
 
 /* To a listener of the pool; on loopback it is accepted at once. */
@@ -637,14 +582,9 @@ static void put_prefixes(const struct object *o)
 	unsigned char address[16];
 
 	for (int i = 0; i < 2 && o->prefixes[i].address; i++) {
-		size_t nest = nl_nest(&message, TCP_CIRCUIT_A_PREFIX);
+		size_t size = nl_parse_address(o->prefixes[i].address, address);
 
-		inet_pton(o->prefixes[i].family, o->prefixes[i].address, address);
-		nl_put(&message, TCP_CIRCUIT_PREFIX_A_ADDRESS, address,
-		       o->prefixes[i].family == AF_INET ? 4 : 16);
-		nl_put_u8(&message, TCP_CIRCUIT_PREFIX_A_LEN,
-			  o->prefixes[i].len);
-		nl_nest_end(&message, nest);
+		nl_put_prefix(&message, address, size, o->prefixes[i].len);
 	}
 }
 
@@ -813,12 +753,10 @@ static int put_address(unsigned char *address)
 					    "127.0.0.3", "::1", "192.0.2.1",
 					    "2001:db8::1" };
 	const char *one = text[below(COUNT(text))];
-	int family = strchr(one, ':') ? AF_INET6 : AF_INET;
+	size_t size = nl_parse_address(one, address);
 
-	inet_pton(family, one, address);
-	nl_put(&message, TCP_CIRCUIT_A_ADDRESS, address,
-	       family == AF_INET ? 4 : 16);
-	return family;
+	nl_put(&message, TCP_CIRCUIT_A_ADDRESS, address, size);
+	return size == 4 ? AF_INET : AF_INET6;
 }
 
 /* By address: the longest match, or what a peer's sockets share, or nothing */
@@ -1235,11 +1173,8 @@ static int circuit_socket(void)
 
 static void close_streams(void)
 {
-	struct linger now = { .l_onoff = 1 };
-
 	for (int i = 0; i < STREAMS; i++) {
-		setsockopt(streams[i].from, SOL_SOCKET, SO_LINGER, &now,
-			   sizeof(now));
+		reset_on_close(streams[i].from);
 		close(streams[i].from);
 		close(streams[i].to);
 		streams[i].from = -1;
@@ -1282,9 +1217,9 @@ static void blow(void)
 		while (recv(streams[i].to, data, sizeof(data),
 			    MSG_DONTWAIT | MSG_TRUNC) > 0)
 			;
-		if (!get_info(fd, &before) ||
+		if (!get_circuit_info(fd, &before) ||
 		    setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND, &none,
-			       sizeof(none)) || !get_info(fd, &after))
+			       sizeof(none)) || !get_circuit_info(fd, &after))
 			bail("a stream");
 		check_info(&after);
 		check_cut(fd, &before, &after);
@@ -1306,7 +1241,7 @@ static void begin_phase(void)
 {
 	static const int mtus[] = { 65536, 9000, 1500 };
 
-	phase = call / PHASE % PHASES;
+	phase = turn / PHASE % PHASES;
 	steady = 0;
 	set_mtu(mtus[below(COUNT(mtus))]);
 	set_loss(phase == STORM ? 0 : 3);
@@ -1368,18 +1303,18 @@ static void pass_time(void)
 
 static void run(void)
 {
-	for (call = 0; call < calls; call++) {
-		if (call % PHASE == 0)
+	for (turn = 0; turn < calls; turn++) {
+		if (turn % PHASE == 0)
 			begin_phase();
-		if (call % 128 == 0) {
+		if (turn % 128 == 0) {
 			become(!below(4));
 			pass_time();
 		}
 		act();
-		if (call % 2048 == 0)
+		if (turn % 2048 == 0)
 			for (int slot = 0; slot < SOCKETS; slot++)
 				check_socket(slot);
-		if (call % PHASE == PHASE - 1 || call == calls - 1) {
+		if (turn % PHASE == PHASE - 1 || turn == calls - 1) {
 			become(false);
 			end_phase();
 		}

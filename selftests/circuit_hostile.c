@@ -27,18 +27,13 @@
  *
  * Prints one line of NAME=value when it is done, send one each second.
  */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <grp.h>
 #include <linux/sock_diag.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "sock.h"
 
@@ -76,22 +71,6 @@ struct seen {
 };
 
 static struct stream streams[SOCKETS_MAX];
-
-static long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-static void become(int uid)
-{
-	if (uid < 0)
-		return;
-	if (setgroups(0, NULL) || setgid(uid) || setuid(uid))
-		die("setuid");
-}
 
 /* --- sockets -------------------------------------------------------------- */
 
@@ -164,9 +143,7 @@ static void disconnect(int fd)
 /* No more of it, and no FIN that waits for a path */
 static void drop(int fd)
 {
-	struct linger now = { .l_onoff = 1 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	reset_on_close(fd);
 	close(fd);
 }
 
@@ -188,11 +165,9 @@ static void ask(int fd, const struct options *o, struct seen *seen)
 
 static struct tcp_circuit_info circuit_info_of(int fd)
 {
-	struct tcp_circuit_info info = { 0 };
-	socklen_t len = sizeof(info);
+	struct tcp_circuit_info info;
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len) &&
-	    errno != ENOPROTOOPT)
+	if (!get_circuit_info(fd, &info) && errno != ENOPROTOOPT)
 		die("TCP_CIRCUIT_INFO");
 	return info;
 }
@@ -317,14 +292,14 @@ static void toggle(const struct options *o, int turn, struct seen *seen)
 
 static void send_and_look(const struct options *o, struct seen *seen)
 {
-	long begin = now_ms(), toggled = begin;
+	long begin = clock_ms(), toggled = begin;
 	int turn = 0;
 
-	while (now_ms() - begin < o->ms) {
+	while (clock_ms() - begin < o->ms) {
 		feed(o);
 		look(o, seen);
-		if (state_is(o, "toggle") && now_ms() - toggled >= TOGGLE_MS) {
-			toggled = now_ms();
+		if (state_is(o, "toggle") && clock_ms() - toggled >= TOGGLE_MS) {
+			toggled = clock_ms();
 			toggle(o, turn++, seen);
 		}
 		pause_ms(1);
@@ -410,12 +385,12 @@ static void set_ttl(const struct options *o, int ttl)
 
 static void run_ttl(const struct options *o, const char *address, int port)
 {
-	long begin = now_ms();
+	long begin = clock_ms();
 	struct seen seen = { 0 };
 
 	connect_all(o, address, port, false);
-	while (now_ms() - begin < o->ms) {
-		long phase = (now_ms() - begin) % (TTL_DEAD_MS + TTL_ALIVE_MS);
+	while (clock_ms() - begin < o->ms) {
+		long phase = (clock_ms() - begin) % (TTL_DEAD_MS + TTL_ALIVE_MS);
 
 		set_ttl(o, phase < TTL_DEAD_MS ? 1 : 64);
 		feed(o);
@@ -428,15 +403,15 @@ static void run_ttl(const struct options *o, const char *address, int port)
 
 static void run_send(const struct options *o, const char *address, int port)
 {
-	long begin = now_ms(), told = begin;
+	long begin = clock_ms(), told = begin;
 	struct seen seen = { 0 };
 
 	connect_all(o, address, port, false);
-	while (now_ms() - begin < o->ms) {
+	while (clock_ms() - begin < o->ms) {
 		feed(o);
 		look(o, &seen);
 		pause_ms(1);
-		if (now_ms() - told < 1000)
+		if (clock_ms() - told < 1000)
 			continue;
 		told += 1000;
 		report(o, &seen);
@@ -452,8 +427,8 @@ static void run_many(const struct options *o, const char *address, int port)
 	long begin;
 
 	connect_all(o, address, port, true);
-	begin = now_ms();
-	while (now_ms() - begin < o->ms) {
+	begin = clock_ms();
+	while (clock_ms() - begin < o->ms) {
 		feed(o);
 		pause_ms(10);
 	}
@@ -486,8 +461,8 @@ static void run_hoard(const struct options *o, int port)
 	long begin;
 
 	accept_all(o, listener);
-	begin = now_ms();
-	while (now_ms() - begin < o->ms) {
+	begin = clock_ms();
+	while (clock_ms() - begin < o->ms) {
 		uint64_t now = held(o);
 
 		if (now > most)
@@ -503,10 +478,10 @@ static void run_hoard(const struct options *o, int port)
 static void run_read(const struct options *o, const char *address, int port)
 {
 	static char chunk[CHUNK];
-	long begin = now_ms();
+	long begin = clock_ms();
 
 	connect_all(o, address, port, false);
-	while (now_ms() - begin < o->ms) {
+	while (clock_ms() - begin < o->ms) {
 		for (int i = 0; i < o->sockets; i++)
 			while (recv(streams[i].fd, chunk, sizeof(chunk),
 				    MSG_TRUNC) > 0)
@@ -528,14 +503,14 @@ static void run_leak(const struct options *o, const char *address, int port)
 	struct sockaddr_in self;
 	socklen_t len = sizeof(self);
 	struct seen seen = { 0 };
-	long begin = now_ms(), reset = 0;
+	long begin = clock_ms(), reset = 0;
 	uint32_t window, before = 0, after = 0;
 
 	connect_all(o, address, port, false);
 	window = circuit_info_of(streams[1].fd).tci_fcwnd;
 	if (getsockname(streams[0].fd, (void *)&self, &len))
 		die("getsockname");
-	while (now_ms() - begin < 500) {
+	while (clock_ms() - begin < 500) {
 		feed(o);
 		look(o, &seen);
 		pause_ms(1);
@@ -543,17 +518,17 @@ static void run_leak(const struct options *o, const char *address, int port)
 	before = tcp_info_of(streams[1].fd).tcpi_snd_cwnd;
 	printf("ready port=%d\n", ntohs(self.sin_port));
 	fflush(stdout);
-	while (now_ms() - begin < o->ms) {
+	while (clock_ms() - begin < o->ms) {
 		feed(o);
 		if (!reset && tcp_info_of(streams[0].fd).tcpi_state == CLOSED)
-			reset = now_ms();
+			reset = clock_ms();
 		after = tcp_info_of(streams[1].fd).tcpi_snd_cwnd;
 		if (reset && after >= window)
 			break;
 		pause_ms(1);
 	}
 	printf("before=%u after=%u ms=%ld\n", before, after,
-	       reset ? now_ms() - reset : -1);
+	       reset ? clock_ms() - reset : -1);
 	drop_all(o);
 }
 
@@ -564,12 +539,12 @@ static void run_leave(const struct options *who, const char *address, int port)
 	const struct options *o = &all;
 	struct seen seen = { 0 };
 	struct tcp_info info;
-	long begin = now_ms();
+	long begin = clock_ms();
 
 	all.any = true;
 
 	connect_all(o, address, port, false);
-	while (now_ms() - begin < o->ms) {
+	while (clock_ms() - begin < o->ms) {
 		feed(o);
 		look(o, &seen);
 		pause_ms(1);
@@ -577,9 +552,9 @@ static void run_leave(const struct options *who, const char *address, int port)
 	set_algorithm(streams[0].fd, "cubic");
 	info = tcp_info_of(streams[0].fd);
 	printf("window=%u ssthresh=%u ", seen.sum_max, info.tcpi_snd_ssthresh);
-	begin = now_ms();
+	begin = clock_ms();
 	seen.sum_max = 0;
-	while (now_ms() - begin < 300) {
+	while (clock_ms() - begin < 300) {
 		feed(o);
 		look(o, &seen);
 		pause_ms(1);
@@ -654,7 +629,7 @@ int main(int argc, char **argv)
 	argv += optind;
 	if (argc != (c->connect ? 2 : 1))
 		return usage();
-	become(o.uid);
+	become_user(o.uid);
 	if (c->connect)
 		c->connect(&o, argv[0], atoi(argv[1]));
 	else

@@ -23,10 +23,8 @@
  * monitor prints "ready" once it is subscribed, then events until there were COUNT
  * (0: no end) or MS have passed.
  */
-#include <arpa/inet.h>
 #include <net/if.h>
 #include <poll.h>
-#include <time.h>
 
 #include "nl.h"
 #include "sock.h"
@@ -46,10 +44,8 @@ static void begin(uint8_t cmd, uint16_t flags)
 
 static void put(int type, const void *data, size_t len)
 {
-	if (nl_put(&message, type, data, len))
-		return;
-	errno = EMSGSIZE;
-	die("message");
+	if (!nl_put(&message, type, data, len))
+		die("message");
 }
 
 static void put_u32(int type, uint32_t value)
@@ -62,54 +58,16 @@ static void put_string(int type, const char *value)
 	put(type, value, strlen(value) + 1);
 }
 
-/* Its length in bytes, 0: no address */
-static size_t parse_address(const char *text, void *address)
-{
-	if (inet_pton(AF_INET, text, address) == 1)
-		return 4;
-	return inet_pton(AF_INET6, text, address) == 1 ? 16 : 0;
-}
-
-static size_t need_address(const char *text, void *address)
-{
-	size_t len = parse_address(text, address);
-
-	if (!len) {
-		errno = EINVAL;
-		die(text);
-	}
-	return len;
-}
-
-static void put_raw_prefix(const void *address, size_t size, uint8_t len)
-{
-	size_t nest = nl_nest(&message, TCP_CIRCUIT_A_PREFIX);
-
-	put(TCP_CIRCUIT_PREFIX_A_ADDRESS, address, size);
-	put(TCP_CIRCUIT_PREFIX_A_LEN, &len, sizeof(len));
-	nl_nest_end(&message, nest);
-}
-
-/* "ADDRESS/LENGTH", or an address alone, which is one host */
 static void put_prefix(const char *text)
 {
-	char name[INET6_ADDRSTRLEN + 1];
-	const char *slash = strchrnul(text, '/');
-	uint8_t address[16];
-	size_t size;
-	uint8_t len;
-
-	snprintf(name, sizeof(name), "%.*s", (int)(slash - text), text);
-	size = need_address(name, address);
-	len = *slash ? strtoul(slash + 1, NULL, 10) : 8 * size;
-	put_raw_prefix(address, size, len);
+	if (!nl_put_prefix_text(&message, text))
+		die(text);
 }
 
 static void put_address(const char *text)
 {
-	uint8_t address[16];
-
-	put(TCP_CIRCUIT_A_ADDRESS, address, need_address(text, address));
+	if (!nl_put_address(&message, TCP_CIRCUIT_A_ADDRESS, text))
+		die(text);
 }
 
 static void put_device(const char *name)
@@ -471,7 +429,7 @@ static bool cmd_reset(int argc, char **argv)
 	if (argc > 1)
 		return false;
 	begin(TCP_CIRCUIT_CMD_RESET, 0);
-	if (argc && parse_address(*argv, address))
+	if (argc && nl_parse_address(*argv, address))
 		put_address(*argv);
 	else if (argc)
 		put_string(TCP_CIRCUIT_A_NAME, *argv);
@@ -501,7 +459,7 @@ static void fill_one(uint32_t i, bool del)
 	snprintf(name, sizeof(name), "c%u", i);
 	put_string(TCP_CIRCUIT_A_NAME, name);
 	if (!del) {
-		put_raw_prefix(&address, sizeof(address), 32);
+		nl_put_prefix(&message, &address, sizeof(address), 32);
 		put_u32(TCP_CIRCUIT_A_WINDOW, FILL_WINDOW);
 	}
 	talk(NULL);
@@ -527,14 +485,6 @@ static bool cmd_fill(int argc, char **argv)
 	for (; filled < n; filled++)
 		fill_one(filled, del);
 	return true;
-}
-
-static long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 static void subscribe(void)
@@ -570,14 +520,14 @@ static long take_events(void)
 static bool cmd_monitor(int argc, char **argv)
 {
 	long count = argc > 0 ? atol(argv[0]) : 0, seen = 0;
-	long until = argc > 1 ? now_ms() + atol(argv[1]) : 0;
+	long until = argc > 1 ? clock_ms() + atol(argv[1]) : 0;
 	struct pollfd pfd = { .fd = nl.fd, .events = POLLIN };
 
 	if (argc > 2)
 		return false;
 	subscribe();
 	while (!count || seen < count) {
-		long left = until ? until - now_ms() : -1;
+		long left = until ? until - clock_ms() : -1;
 
 		if (until && left <= 0)
 			break;

@@ -22,56 +22,34 @@
  */
 #include <ctype.h>
 #include <getopt.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <linux/tcp_circuit.h>
 
 #include "nl.h"
 #include "random.h"
+#include "rules.h"
 
 #define NAMES		64
 #define PREFIXES	500	/* that are to be had */
 #define SAMPLE		64	/* messages between two looks at what a refusal left */
 #define CENSUS		5000	/* messages between two looks at everything */
-#define BROKEN_MAX	20	/* rules broken before it gives up */
 #define TABLE_MAX	(1 << 20)	/* bytes of all circuits */
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
 static struct nl nl, listener;
 static struct nl_message message;
-static uint64_t seed, count, done, refused, broken;
+static uint64_t done, refused;
 
 struct table {
 	char	bytes[TABLE_MAX];
 	size_t	len;
 };
 
-/* --- rules ---------------------------------------------------------------- */
-
-static void __attribute__((format(printf, 1, 2))) rule(const char *format, ...)
+/* @err: 0 or -errno */
+static void need(int err, const char *what)
 {
-	va_list args;
-
-	broken++;
-	va_start(args, format);
-	printf("broken: seed %llu message %llu: ", (unsigned long long)seed,
-	       (unsigned long long)count);
-	vprintf(format, args);
-	printf("\n");
-	va_end(args);
-	fflush(stdout);
-	if (broken >= BROKEN_MAX)
-		exit(1);
-}
-
-static void bail(const char *what, int err)
-{
-	printf("circuit_nlfuzz: seed %llu message %llu: %s: %s\n",
-	       (unsigned long long)seed, (unsigned long long)count, what,
-	       strerror(err < 0 ? -err : err));
-	exit(2);
+	errno = -err;
+	if (err)
+		bail(what);
 }
 
 /* --- messages as they should be ------------------------------------------- */
@@ -91,7 +69,6 @@ static void put_prefix(void)
 	uint8_t address[16] = { 0x20, 0x01, 0x0d, 0xb8 };
 	bool v6 = which % 2;
 	uint8_t bits = v6 ? 48 : 16, len = bits;
-	size_t nest = nl_nest(&message, TCP_CIRCUIT_A_PREFIX);
 
 	if (!v6)
 		address[0] = 10;
@@ -100,9 +77,7 @@ static void put_prefix(void)
 		memset(address, 0, sizeof(address));
 		len = 0;
 	}
-	nl_put(&message, TCP_CIRCUIT_PREFIX_A_ADDRESS, address, v6 ? 16 : 4);
-	nl_put_u8(&message, TCP_CIRCUIT_PREFIX_A_LEN, len);
-	nl_nest_end(&message, nest);
+	nl_put_prefix(&message, address, v6 ? 16 : 4, len);
 }
 
 static void put_selectors(void)
@@ -418,10 +393,8 @@ static struct outcome exchange(void)
 	bool acked = message.header.nlmsg_flags & NLM_F_ACK &&
 		     message.header.nlmsg_flags & NLM_F_REQUEST;
 	struct outcome o = { 0 };
-	int err = nl_send(&nl, &message);
 
-	if (err)
-		bail("send", err);
+	need(nl_send(&nl, &message), "send");
 	take_all(&o);
 	if (acked && o.acks != 1)
 		rule("%d acknowledgements of one message, %d answers", o.acks,
@@ -445,13 +418,9 @@ static int keep(const struct nlmsghdr *h, void *arg)
 
 static void read_table(struct table *t)
 {
-	int err;
-
 	t->len = 0;
 	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_GET, NLM_F_DUMP);
-	err = nl_talk(&nl, &message, keep, t);
-	if (err)
-		bail("dump", err);
+	need(nl_talk(&nl, &message, keep, t), "dump");
 }
 
 /* In host byte order of bytes: as the kernel's own table of them */
@@ -530,25 +499,6 @@ static void check_circuit(const struct nlmsghdr *h)
 		rule("%zu prefixes", n_keys - before);
 }
 
-static int keep_stats(const struct nlmsghdr *h, void *arg)
-{
-	uint64_t *stats = arg;
-
-	for (int i = 1; i <= TCP_CIRCUIT_STATS_A_MAX; i++)
-		stats[i] = nl_number_of(h, i);
-	return 0;
-}
-
-static void read_stats(uint64_t stats[TCP_CIRCUIT_STATS_A_MAX + 1])
-{
-	int err;
-
-	nl_begin(&nl, &message, TCP_CIRCUIT_CMD_STATS, 0);
-	err = nl_talk(&nl, &message, keep_stats, stats);
-	if (err)
-		bail("stats", err);
-}
-
 /* Everything that is there */
 static void check_table(void)
 {
@@ -558,7 +508,7 @@ static void check_table(void)
 	int left;
 
 	read_table(&t);
-	read_stats(stats);
+	need(nl_read_stats(&nl, stats), "stats");
 	left = t.len;
 	n_keys = 0;
 	for (struct nlmsghdr *h = (void *)t.bytes; NLMSG_OK(h, left);
@@ -600,7 +550,7 @@ static bool same_table(const struct table *a, const struct table *b)
 static void one(void)
 {
 	static struct table before, after;
-	bool sample = count % SAMPLE == 0;
+	bool sample = turn % SAMPLE == 0;
 	struct outcome o;
 
 	if (sample)
@@ -644,18 +594,18 @@ static void run(uint64_t messages)
 	uint64_t before[TCP_CIRCUIT_STATS_A_MAX + 1];
 	uint64_t after[TCP_CIRCUIT_STATS_A_MAX + 1];
 
-	read_stats(before);
-	for (count = 1; count <= messages; count++) {
+	need(nl_read_stats(&nl, before), "stats");
+	for (turn = 1; turn <= messages; turn++) {
 		one();
-		if (count % SAMPLE == 0)
+		if (turn % SAMPLE == 0)
 			hear_events();
-		if (count % CENSUS == 0)
+		if (turn % CENSUS == 0)
 			check_table();
 	}
-	count--;
+	turn--;
 	check_table();
 	remove_all();
-	read_stats(after);
+	need(nl_read_stats(&nl, after), "stats");
 	for (int i = TCP_CIRCUIT_STATS_A_CIRCUITS;
 	     i <= TCP_CIRCUIT_STATS_A_MEMORY; i++)
 		if (before[i] != after[i])
@@ -667,7 +617,7 @@ static void run(uint64_t messages)
 int main(int argc, char **argv)
 {
 	uint64_t messages = 20000;
-	int opt, err;
+	int opt;
 
 	seed = 1;
 	while ((opt = getopt(argc, argv, "s:n:")) != -1) {
@@ -680,16 +630,12 @@ int main(int argc, char **argv)
 		}
 	}
 	seed_random(seed);
-	err = nl_open(&nl, TCP_CIRCUIT_GENL_NAME);
-	if (!err)
-		err = nl_open(&listener, TCP_CIRCUIT_GENL_NAME);
-	if (!err)
-		err = nl_join(&listener, TCP_CIRCUIT_MCGRP_EVENTS);
-	if (err)
-		bail(TCP_CIRCUIT_GENL_NAME, err);
+	need(nl_open(&nl, TCP_CIRCUIT_GENL_NAME), TCP_CIRCUIT_GENL_NAME);
+	need(nl_open(&listener, TCP_CIRCUIT_GENL_NAME), TCP_CIRCUIT_GENL_NAME);
+	need(nl_join(&listener, TCP_CIRCUIT_MCGRP_EVENTS), "events");
 	run(messages);
 	printf("messages=%llu done=%llu refused=%llu broken=%llu\n",
-	       (unsigned long long)count, (unsigned long long)done,
+	       (unsigned long long)turn, (unsigned long long)done,
 	       (unsigned long long)refused, (unsigned long long)broken);
 	return broken != 0;
 }

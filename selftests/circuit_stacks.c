@@ -9,20 +9,18 @@
  * stdout.  What this kernel has not got is said
  * in a line "# absent: ..." and has no point.
  */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/tls.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "nl.h"
 #include "sock.h"
+#include "tap.h"
 
 #define WINDOW		60U
 #define BYTES		(1 << 20)
@@ -36,34 +34,24 @@
 #define MPTCP_INFO	1
 
 static struct nl nl;
-static int points, failures;
 
 static void __attribute__((format(printf, 3, 4)))
 point(bool good, const char *what, const char *format, ...)
 {
+	char seen[200], line[300];
 	va_list args;
 
-	points++;
-	failures += !good;
-	printf("%sok %d - %s", good ? "" : "not ", points, what);
-	printf(good ? ": " : "\n# ");
 	va_start(args, format);
-	vprintf(format, args);
+	vsnprintf(seen, sizeof(seen), format, args);
 	va_end(args);
-	printf("\n");
-	fflush(stdout);
+	snprintf(line, sizeof(line), "%s: %s", what, seen);
+	tap_point(good ? line : what, good ? "" : seen);
 }
 
 static void absent(const char *what)
 {
 	printf("# absent: %s: %s\n", what, strerror(errno));
 	fflush(stdout);
-}
-
-static void bail(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
 }
 
 /* --- sockets ----------------------------------------------------------------- */
@@ -76,10 +64,9 @@ struct pair {
 
 static struct tcp_circuit_info info_of(int fd)
 {
-	struct tcp_circuit_info info = { 0 };
-	socklen_t len = sizeof(info);
+	struct tcp_circuit_info info;
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len))
+	if (!get_circuit_info(fd, &info))
 		info.tci_source = errno + 1000;
 	return info;
 }
@@ -88,24 +75,6 @@ static int ask(int fd, int option, uint32_t value)
 {
 	return setsockopt(fd, SOL_TCP_CIRCUIT, option, &value, sizeof(value)) ?
 		errno : 0;
-}
-
-static socklen_t address(int family, const char *host, uint16_t port,
-			 struct sockaddr_in6 *to)
-{
-	struct sockaddr_in *a4 = (void *)to;
-
-	memset(to, 0, sizeof(*to));
-	if (family == AF_INET) {
-		a4->sin_family = AF_INET;
-		a4->sin_port = port;
-		inet_pton(AF_INET, host, &a4->sin_addr);
-		return sizeof(*a4);
-	}
-	to->sin6_family = AF_INET6;
-	to->sin6_port = port;
-	inet_pton(AF_INET6, host, &to->sin6_addr);
-	return sizeof(*to);
 }
 
 /* A listener on any port, and a client that is not connected yet */
@@ -119,29 +88,29 @@ static bool prepare(struct pair *p, int family, const char *host, int protocol)
 		return false;
 	p->client = socket(family, SOCK_STREAM, protocol);
 	p->server = -1;
-	p->len = address(family, host, 0, &p->to);
+	p->len = socket_address(host, 0, &p->to);
 	if (setsockopt(p->listener, SOL_SOCKET, SO_REUSEADDR, &one,
 		       sizeof(one)) ||
 	    bind(p->listener, (void *)&p->to, p->len) ||
 	    listen(p->listener, 8) ||
 	    getsockname(p->listener, (void *)&p->to, &len))
-		bail("listen");
+		tap_bail("listen");
 	return true;
 }
 
 static void connect_pair(struct pair *p)
 {
 	if (connect(p->client, (void *)&p->to, p->len))
-		bail("connect");
+		tap_bail("connect");
 	p->server = accept(p->listener, NULL, NULL);
 	if (p->server < 0)
-		bail("accept");
+		tap_bail("accept");
 }
 
 static void connected(struct pair *p)
 {
 	if (!prepare(p, AF_INET, "127.0.0.1", 0))
-		bail("socket");
+		tap_bail("socket");
 	connect_pair(p);
 }
 
@@ -153,7 +122,7 @@ static void talk(const struct nl_message *m, nl_handler handler, void *arg)
 
 	errno = -err;
 	if (err)
-		bail(*nl.text ? nl.text : "netlink");
+		tap_bail(*nl.text ? nl.text : "netlink");
 }
 
 static void dump(nl_handler handler, void *arg)
@@ -211,16 +180,11 @@ static int sockets_to(const char *host)
 /* A circuit of all IPv4 addresses of the loopback device, with a pace */
 static void new_object(uint32_t window, uint64_t rate)
 {
-	static const unsigned char address[] = { 127, 0, 0, 0 };
 	static struct nl_message m;
-	size_t nest;
 
 	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE | NLM_F_EXCL);
 	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "loopback");
-	nest = nl_nest(&m, TCP_CIRCUIT_A_PREFIX);
-	nl_put(&m, TCP_CIRCUIT_PREFIX_A_ADDRESS, address, sizeof(address));
-	nl_put_u8(&m, TCP_CIRCUIT_PREFIX_A_LEN, 8);
-	nl_nest_end(&m, nest);
+	nl_put_prefix_text(&m, "127.0.0.0/8");
 	nl_put_u32(&m, TCP_CIRCUIT_A_WINDOW, window);
 	nl_put_u64(&m, TCP_CIRCUIT_A_RATE, rate);
 	talk(&m, NULL, NULL);
@@ -339,7 +303,7 @@ static void tls_key(int fd, int direction)
 	};
 
 	if (setsockopt(fd, SOL_TLS, direction, &key, sizeof(key)))
-		bail("a TLS key");
+		tap_bail("a TLS key");
 }
 
 static void tls(bool circuit_first)
@@ -417,7 +381,7 @@ static int send_buffer(int fd)
 	socklen_t len = sizeof(bytes);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &len))
-		bail("SO_SNDBUF");
+		tap_bail("SO_SNDBUF");
 	return bytes;
 }
 
@@ -444,7 +408,7 @@ static void mptcp_room(void)
 	data(p.client, p.server, what);
 	before = send_buffer(p.server);
 	if (setsockopt(p.server, IPPROTO_TCP, TCP_CONGESTION, "circuit", 7))
-		bail("TCP_CONGESTION");
+		tap_bail("TCP_CONGESTION");
 	after = send_buffer(p.server);
 	point(after > before, what,
 	      "send buffer %d B (expected more than the %d B before)", after,
@@ -489,7 +453,7 @@ static void sockmap(void)
 		all_of_it(&p, "in a sockmap");
 		attr.value = 0;
 		if (bpf(BPF_MAP_DELETE_ELEM, &attr))
-			bail("BPF_MAP_DELETE_ELEM");
+			tap_bail("BPF_MAP_DELETE_ELEM");
 		data(p.client, p.server, "out of the sockmap");
 	}
 	finish(&p, "a sockmap's socket");
@@ -508,10 +472,10 @@ static void fast_open(void)
 	prepare(&p, AF_INET, "127.0.0.1", 0);
 	if (setsockopt(p.listener, IPPROTO_TCP, TCP_FASTOPEN, &queue,
 		       sizeof(queue)))
-		bail("TCP_FASTOPEN");
+		tap_bail("TCP_FASTOPEN");
 	if (sendto(p.client, "with the SYN", 12, MSG_FASTOPEN, (void *)&p.to,
 		   p.len) != 12)
-		bail("MSG_FASTOPEN");
+		tap_bail("MSG_FASTOPEN");
 	p.server = accept(p.listener, NULL, NULL);
 	got = recv(p.server, text, sizeof(text) - 1, 0);
 	point(got == 12 && !strcmp(text, "with the SYN"), "TFO",
@@ -530,7 +494,7 @@ static void write_sysctl(const char *path, const char *text)
 	int fd = open(path, O_WRONLY);
 
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		bail(path);
+		tap_bail(path);
 	close(fd);
 }
 
@@ -560,18 +524,18 @@ static void reuseport(void)
 		p[i].listener = socket(AF_INET, SOCK_STREAM, 0);
 		setsockopt(p[i].listener, SOL_SOCKET, SO_REUSEPORT, &one,
 			   sizeof(one));
-		p[i].len = address(AF_INET, "127.0.0.1", htons(5123), &p[i].to);
+		p[i].len = socket_address("127.0.0.1", htons(5123), &p[i].to);
 		if (bind(p[i].listener, (void *)&p[i].to, p[i].len) ||
 		    listen(p[i].listener, 32) ||
 		    fcntl(p[i].listener, F_SETFL, O_NONBLOCK))
-			bail("SO_REUSEPORT");
+			tap_bail("SO_REUSEPORT");
 		ask(p[i].listener, TCP_CIRCUIT_FCWND, 20 + i);
 	}
 	for (int n = 0; n < 16; n++) {
 		int fd = socket(AF_INET, SOCK_STREAM, 0), child = -1, i;
 
 		if (connect(fd, (void *)&p[0].to, p[0].len))
-			bail("connect");
+			tap_bail("connect");
 		for (i = 0; i < 4 && child < 0; i++)
 			child = accept(p[i].listener, NULL, NULL);
 		right += child >= 0 && info_of(child).tci_fcwnd == 19U + i;
@@ -595,14 +559,14 @@ static void disconnect(void)
 	struct pair p;
 
 	prepare(&p, AF_INET, "0.0.0.0", 0);
-	address(AF_INET, "127.0.0.1", p.to.sin6_port, &p.to);
+	socket_address("127.0.0.1", p.to.sin6_port, &p.to);
 	connect_pair(&p);
 	close(p.server);
 	if (connect(p.client, &nowhere, sizeof(nowhere)))
-		bail("AF_UNSPEC");
+		tap_bail("AF_UNSPEC");
 	point(!sockets_to("127.0.0.1"), "disconnected",
 	      "%d sockets in its circuit (expected 0)", sockets_to("127.0.0.1"));
-	address(AF_INET, "127.0.0.2", p.to.sin6_port, &p.to);
+	socket_address("127.0.0.2", p.to.sin6_port, &p.to);
 	connect_pair(&p);
 	point(sockets_to("127.0.0.2") == 1, "connected to another peer",
 	      "%d sockets in that one's circuit (expected 1)",
@@ -622,7 +586,7 @@ static void address_form(void)
 	prepare(&p, AF_INET6, "::ffff:127.0.0.1", 0);
 	connect_pair(&p);
 	if (setsockopt(p.client, IPPROTO_IPV6, IPV6_ADDRFORM, &v4, sizeof(v4)))
-		bail("IPV6_ADDRFORM");
+		tap_bail("IPV6_ADDRFORM");
 	getsockopt(p.client, SOL_SOCKET, SO_DOMAIN, &family, &len);
 	point(family == AF_INET, "IPV6_ADDRFORM", "domain %d (expected %d)",
 	      family, AF_INET);
@@ -644,7 +608,7 @@ static void address_form(void)
 static void repair_set(int fd, int option, int value)
 {
 	if (setsockopt(fd, IPPROTO_TCP, option, &value, sizeof(value)))
-		bail("TCP_REPAIR");
+		tap_bail("TCP_REPAIR");
 }
 
 static unsigned int queue_seq(int fd, int queue)
@@ -654,7 +618,7 @@ static unsigned int queue_seq(int fd, int queue)
 
 	repair_set(fd, TCP_REPAIR_QUEUE, queue);
 	if (getsockopt(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, &len))
-		bail("TCP_QUEUE_SEQ");
+		tap_bail("TCP_QUEUE_SEQ");
 	return seq;
 }
 
@@ -669,12 +633,12 @@ static void repair(void)
 
 	connected(&p);
 	if (getsockname(p.client, (void *)&own, &own_len))
-		bail("getsockname");
+		tap_bail("getsockname");
 	repair_set(p.client, TCP_REPAIR, 1);
 	send_seq = queue_seq(p.client, TCP_SEND_QUEUE);
 	recv_seq = queue_seq(p.client, TCP_RECV_QUEUE);
 	if (getsockopt(p.client, IPPROTO_TCP, TCP_REPAIR_WINDOW, &win, &win_len))
-		bail("TCP_REPAIR_WINDOW");
+		tap_bail("TCP_REPAIR_WINDOW");
 	close(p.client);
 	p.client = socket(AF_INET, SOCK_STREAM, 0);
 	repair_set(p.client, TCP_REPAIR, 1);
@@ -685,7 +649,7 @@ static void repair(void)
 	if (bind(p.client, (void *)&own, own_len) ||
 	    connect(p.client, (void *)&p.to, p.len) ||
 	    setsockopt(p.client, IPPROTO_TCP, TCP_REPAIR_WINDOW, &win, win_len))
-		bail("a repaired connection");
+		tap_bail("a repaired connection");
 	repair_set(p.client, TCP_REPAIR, 0);
 	all_of_it(&p, "TCP_REPAIR");
 	finish(&p, "TCP_REPAIR");
@@ -700,7 +664,7 @@ static void unread(void)
 
 	connected(&p);
 	if (send(p.client, text, sizeof(text), 0) != sizeof(text))
-		bail("send");
+		tap_bail("send");
 	close(p.server);
 	p.server = -1;
 	point(send(p.client, text, 1, MSG_NOSIGNAL) < 0 && errno == ECONNRESET,
@@ -720,9 +684,9 @@ static void zero_pace(void)
 	connected(&p);
 	if (setsockopt(p.client, SOL_SOCKET, SO_MAX_PACING_RATE, &pace,
 		       sizeof(pace)))
-		bail("SO_MAX_PACING_RATE");
+		tap_bail("SO_MAX_PACING_RATE");
 	if (send(p.client, "x", 1, 0) != 1)
-		bail("send");
+		tap_bail("send");
 	point(true, what, "the kernel is still there");
 	pace = ~0UL;
 	setsockopt(p.client, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof(pace));
@@ -748,10 +712,10 @@ static void no_memory(void)
 	set_algorithm(p.client, "reno");
 	set_algorithm(p.server, "reno");	/* nobody is left in the circuit */
 	if (write(fd, "1", 1) != 1)
-		bail("fail-nth");
+		tap_bail("fail-nth");
 	set_algorithm(p.client, "circuit");
 	if (write(fd, "0", 1) != 1)
-		bail("fail-nth");
+		tap_bail("fail-nth");
 	point(!info_of(p.client).tci_sockets, what,
 	      "%u sockets in it (expected 0)", info_of(p.client).tci_sockets);
 	point(tcp_info_of(p.client).tcpi_snd_cwnd <= 10, what,
@@ -770,7 +734,7 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	if (nl_open(&nl, TCP_CIRCUIT_GENL_NAME))
-		bail("the family tcp_circuit");
+		tap_bail("the family tcp_circuit");
 	tls(true);
 	tls(false);
 	mptcp("circuit", 2);
@@ -787,6 +751,5 @@ int main(void)
 	unread();
 	zero_pace();
 	no_memory();
-	printf("1..%d\n", points);
-	return failures || !points;
+	return tap_finish();
 }

@@ -20,17 +20,12 @@
  *			segments; -1: never
  *	retrans		segments sent again, all streams
  */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <grp.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "sock.h"
 
@@ -64,38 +59,28 @@ struct seen {
 
 static struct stream streams[STREAMS_MAX];
 
-static long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static uint32_t total(int fd)
 {
-	struct tcp_circuit_info info = { 0 };
-	socklen_t len = sizeof(info);
+	struct tcp_circuit_info info;
 
-	if (getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &info, &len))
+	if (!get_circuit_info(fd, &info))
 		die("TCP_CIRCUIT_INFO");
 	return info.tci_cwnd_total;
 }
 
 static int connect_to(const char *address, int port)
 {
-	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(port) };
-	struct sockaddr_in a4 = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
-	bool v6 = inet_pton(AF_INET6, address, &a6.sin6_addr) == 1;
-	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in6 to;
+	socklen_t len = socket_address(address, htons(port), &to);
+	int fd;
 
-	if (fd < 0 || (!v6 && inet_pton(AF_INET, address, &a4.sin_addr) != 1))
+	if (!len)
 		die(address);
+	fd = socket(to.sin6_family, SOCK_STREAM, 0);
+	if (fd < 0)
+		die("socket");
 	set_algorithm(fd, "circuit");
-	if (v6 ? connect(fd, (void *)&a6, sizeof(a6))
-	       : connect(fd, (void *)&a4, sizeof(a4)))
+	if (connect(fd, (void *)&to, len))
 		die("connect");
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
@@ -113,13 +98,6 @@ static void connect_all(int n, char *list, int port)
 		addresses[count++] = address;
 	for (i = 0; i < n && count; i++)
 		streams[i].fd = connect_to(addresses[i % count], port);
-}
-
-/* All capabilities go with root's uid. */
-static void become(long uid)
-{
-	if (uid >= 0 && (setgroups(0, NULL) || setgid(uid) || setuid(uid)))
-		die("setuid");
 }
 
 static void start(int ep, struct stream *s)
@@ -226,12 +204,12 @@ static void run(const struct options *o)
 {
 	struct seen seen = { .settle_ms = -1 };
 	int ep = epoll_create1(0), bulk = o->streams - o->quiet_last, i;
-	long begin = now_ms(), last = 0, spoke = 0, t;
+	long begin = clock_ms(), last = 0, spoke = 0, t;
 	bool later = false, measured = false, stopped = false;
 
 	for (i = 0; i < o->first && i < bulk; i++)
 		start(ep, &streams[i]);
-	while ((t = now_ms() - begin) < o->warm_ms + o->time_ms) {
+	while ((t = clock_ms() - begin) < o->warm_ms + o->time_ms) {
 		if (!later && t >= o->later_ms) {
 			for (; i < bulk; i++)
 				start(ep, &streams[i]);
@@ -291,7 +269,7 @@ int main(int argc, char **argv)
 	if (argc - optind != 2 || o.streams < 1 || o.streams > STREAMS_MAX)
 		return usage();
 	signal(SIGPIPE, SIG_IGN);
-	become(o.uid);
+	become_user(o.uid);
 	connect_all(o.streams, argv[optind], atoi(argv[optind + 1]));
 	run(&o);
 	return 0;

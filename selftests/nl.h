@@ -5,15 +5,12 @@
  *
  *	struct nl nl;
  *	struct nl_message m;
- *	size_t nest;
  *
  *	if (nl_open(&nl, TCP_CIRCUIT_GENL_NAME))
  *		die("tcp_circuit");
  *	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE);
  *	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "wave");
- *	nest = nl_nest(&m, TCP_CIRCUIT_A_PREFIX);
- *	...
- *	nl_nest_end(&m, nest);
+ *	nl_put_prefix_text(&m, "192.0.2.0/24");
  *	err = nl_talk(&nl, &m, NULL, NULL);
  *	if (err)
  *		printf("%s: %s\n", strerror(-err), nl.text);
@@ -21,15 +18,19 @@
 #ifndef SELFTESTS_NL_H
 #define SELFTESTS_NL_H
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <linux/tcp_circuit.h>
 
 #define NL_MESSAGE_MAX	65536	/* bytes of one that is sent */
 #define NL_ANSWER_MAX	65536	/* bytes of what is received at once */
@@ -178,15 +179,17 @@ static inline void nl_begin(struct nl *nl, struct nl_message *m, uint8_t cmd,
 	g->version = 1;
 }
 
-/* false: no room */
+/* false, with errno: no room */
 static inline bool nl_put(struct nl_message *m, int type, const void *data,
 			  size_t len)
 {
 	size_t at = NLMSG_ALIGN(m->header.nlmsg_len);
 	struct nlattr *a = (void *)(m->bytes + at);
 
-	if (at + NLA_HDRLEN + NLA_ALIGN(len) > sizeof(m->bytes))
+	if (at + NLA_HDRLEN + NLA_ALIGN(len) > sizeof(m->bytes)) {
+		errno = EMSGSIZE;
 		return false;
+	}
 	a->nla_type = type;
 	a->nla_len = NLA_HDRLEN + len;
 	if (len)
@@ -230,6 +233,58 @@ static inline void nl_nest_end(struct nl_message *m, size_t at)
 	struct nlattr *a = (void *)(m->bytes + at);
 
 	a->nla_len = m->header.nlmsg_len - at;
+}
+
+/* --- addresses and prefixes of circuits -------------------------------------- */
+
+/* Its length in bytes; 0, with errno: @text is no address. */
+static inline size_t nl_parse_address(const char *text, void *address)
+{
+	if (inet_pton(AF_INET, text, address) == 1)
+		return 4;
+	if (inet_pton(AF_INET6, text, address) == 1)
+		return 16;
+	errno = EINVAL;
+	return 0;
+}
+
+/* false, with errno: no address, or no room */
+static inline bool nl_put_address(struct nl_message *m, int type, const char *text)
+{
+	uint8_t address[16];
+	size_t size = nl_parse_address(text, address);
+
+	return size && nl_put(m, type, address, size);
+}
+
+/* @size bytes of address, the first @len bits of which count; false: no room */
+static inline bool nl_put_prefix(struct nl_message *m, const void *address,
+				 size_t size, uint8_t len)
+{
+	size_t nest = nl_nest(m, TCP_CIRCUIT_A_PREFIX);
+
+	if (!nl_put(m, TCP_CIRCUIT_PREFIX_A_ADDRESS, address, size) ||
+	    !nl_put_u8(m, TCP_CIRCUIT_PREFIX_A_LEN, len))
+		return false;
+	nl_nest_end(m, nest);
+	return true;
+}
+
+/*
+ * "ADDRESS/LENGTH", or an address alone, which is one host; false, with errno: neither,
+ * or no room
+ */
+static inline bool nl_put_prefix_text(struct nl_message *m, const char *text)
+{
+	const char *slash = strchrnul(text, '/');
+	char name[INET6_ADDRSTRLEN + 1];
+	uint8_t address[16];
+	size_t size;
+
+	snprintf(name, sizeof(name), "%.*s", (int)(slash - text), text);
+	size = nl_parse_address(name, address);
+	return size && nl_put_prefix(m, address, size, *slash ?
+				     strtoul(slash + 1, NULL, 10) : 8 * size);
 }
 
 /* --- the socket -------------------------------------------------------------- */
@@ -357,6 +412,25 @@ static inline int nl_open(struct nl *nl, const char *family)
 	if (err)
 		close(nl->fd);
 	return err;
+}
+
+static inline int nl_keep_stats(const struct nlmsghdr *h, void *arg)
+{
+	uint64_t *stats = arg;
+
+	for (int i = 1; i <= TCP_CIRCUIT_STATS_A_MAX; i++)
+		stats[i] = nl_number_of(h, i);
+	return 0;
+}
+
+/* The counters of a namespace, by enum tcp_circuit_stats_attr: 0 or -errno */
+static inline int nl_read_stats(struct nl *nl,
+				uint64_t stats[TCP_CIRCUIT_STATS_A_MAX + 1])
+{
+	static struct nl_message m;
+
+	nl_begin(nl, &m, TCP_CIRCUIT_CMD_STATS, 0);
+	return nl_talk(nl, &m, nl_keep_stats, stats);
 }
 
 /* Receive events of @group on this socket: 0 or -errno. */

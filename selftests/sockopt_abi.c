@@ -7,19 +7,17 @@
  * circuit configured.  Every call that has to fail must give its errno and leave
  * the socket's answer to TCP_CIRCUIT_INFO as it was.  TAP on stdout.
  */
-#include <arpa/inet.h>
 #include <assert.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "nl.h"
 #include "sock.h"
+#include "tap.h"
 
 #define NETNS_FCWND	60U
 #define NOBODY		65534
@@ -29,24 +27,13 @@ enum family { V4, V6, MAPPED, FAMILIES };
 
 static const char *const family_name[] = { "IPv4", "IPv6", "v4-mapped" };
 
-static int points, failures;
-
-/* one point of TAP: @bad is what was wrong, empty when nothing was */
+/* @bad says what was wrong; it is empty when nothing was. */
 static void point(const char *family, const char *what, const char *bad)
 {
-	points++;
-	if (*bad)
-		failures++;
-	printf("%sok %d - %s: %s\n", *bad ? "not " : "", points, family, what);
-	if (*bad)
-		printf("# %s\n", bad);
-	fflush(stdout);
-}
+	char line[300];
 
-static void bail(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
+	snprintf(line, sizeof(line), "%s: %s", family, what);
+	tap_point(line, bad);
 }
 
 static const char *error_name(int err)
@@ -68,37 +55,20 @@ static int new_socket(enum family family)
 	int fd = socket(family == V4 ? AF_INET : AF_INET6, SOCK_STREAM, 0);
 
 	if (fd < 0)
-		bail("socket");
+		tap_bail("socket");
 	return fd;
-}
-
-static socklen_t loopback(enum family family, uint16_t port,
-			  struct sockaddr_storage *out)
-{
-	struct sockaddr_in *a4 = (void *)out;
-	struct sockaddr_in6 *a6 = (void *)out;
-
-	memset(out, 0, sizeof(*out));
-	if (family == V4) {
-		a4->sin_family = AF_INET;
-		a4->sin_port = port;
-		a4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		return sizeof(*a4);
-	}
-	a6->sin6_family = AF_INET6;
-	a6->sin6_port = port;
-	inet_pton(AF_INET6, family == V6 ? "::1" : "::ffff:127.0.0.1",
-		  &a6->sin6_addr);
-	return sizeof(*a6);
 }
 
 static void start_listening(int fd, enum family family)
 {
-	struct sockaddr_storage any;
-	socklen_t len = loopback(family, 0, &any);
+	static const char *const loopback[] = {
+		[V4] = "127.0.0.1", [V6] = "::1", [MAPPED] = "::ffff:127.0.0.1",
+	};
+	struct sockaddr_in6 any;
+	socklen_t len = socket_address(loopback[family], 0, &any);
 
 	if (bind(fd, (void *)&any, len) || listen(fd, 8))
-		bail("listen");
+		tap_bail("listen");
 }
 
 static void connect_to(int fd, int listener)
@@ -108,7 +78,7 @@ static void connect_to(int fd, int listener)
 
 	if (getsockname(listener, (void *)&addr, &len) ||
 	    connect(fd, (void *)&addr, len))
-		bail("connect");
+		tap_bail("connect");
 }
 
 static int accept_from(int listener)
@@ -116,7 +86,7 @@ static int accept_from(int listener)
 	int fd = accept(listener, NULL, NULL);
 
 	if (fd < 0)
-		bail("accept");
+		tap_bail("accept");
 	return fd;
 }
 
@@ -517,7 +487,7 @@ static void reconnect(enum family family)
 	connect_to(client, listener);
 	close(accept_from(listener));
 	if (connect(client, &nowhere, sizeof(nowhere)))
-		bail("disconnect");
+		tap_bail("disconnect");
 	if (get_info(client).tci_sockets)
 		snprintf(bad, sizeof(bad), "expected none, got one of %u",
 			 get_info(client).tci_sockets);
@@ -574,26 +544,13 @@ static void strangers(void)
 
 static struct nl nl;
 
-static void put_prefix(struct nl_message *m, int family, const char *address,
-		       uint8_t len)
-{
-	size_t nest = nl_nest(m, TCP_CIRCUIT_A_PREFIX);
-	unsigned char bytes[16];
-
-	inet_pton(family, address, bytes);
-	nl_put(m, TCP_CIRCUIT_PREFIX_A_ADDRESS, bytes,
-	       family == AF_INET ? 4 : 16);
-	nl_put_u8(m, TCP_CIRCUIT_PREFIX_A_LEN, len);
-	nl_nest_end(m, nest);
-}
-
 static void talk(const struct nl_message *m)
 {
 	int err = nl_talk(&nl, m, NULL, NULL);
 
 	errno = -err;
 	if (err)
-		bail(*nl.text ? nl.text : "netlink");
+		tap_bail(*nl.text ? nl.text : "netlink");
 }
 
 /* One that holds all addresses of the loopback device */
@@ -603,8 +560,8 @@ static void new_object(uint32_t window, uint64_t rate)
 
 	nl_begin(&nl, &m, TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE);
 	nl_put_string(&m, TCP_CIRCUIT_A_NAME, "loopback");
-	put_prefix(&m, AF_INET, "127.0.0.0", 8);
-	put_prefix(&m, AF_INET6, "::1", 128);
+	nl_put_prefix_text(&m, "127.0.0.0/8");
+	nl_put_prefix_text(&m, "::1");
 	nl_put_u32(&m, TCP_CIRCUIT_A_WINDOW, window);
 	if (rate)
 		nl_put_u64(&m, TCP_CIRCUIT_A_RATE, rate);
@@ -639,7 +596,7 @@ static void exchange(int a, int b)
 
 	if (send(a, &byte, 1, 0) != 1 || recv(b, &byte, 1, 0) != 1 ||
 	    send(b, &byte, 1, 0) != 1 || recv(a, &byte, 1, 0) != 1)
-		bail("a byte each way");
+		tap_bail("a byte each way");
 }
 
 static void belongs_to(const char *who, const char *what, int fd,
@@ -713,14 +670,14 @@ static void write_sysctl(const char *name, const char *value)
 	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/%s", name);
 	f = fopen(path, "w");
 	if (!f || fputs(value, f) < 0 || fclose(f))
-		bail(name);
+		tap_bail(name);
 }
 
 /* What is made meanwhile is nobody's, too; leaving root leaves its capabilities. */
 static void become(uid_t user)
 {
 	if (seteuid(user))
-		bail("seteuid");
+		tap_bail("seteuid");
 }
 
 static int ask_as_nobody(int fd, uint32_t window)
@@ -835,7 +792,7 @@ static void king_of_nothing(int fd)
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ||
 	    WEXITSTATUS(status) == 255)
-		bail("a user namespace");
+		tap_bail("a user namespace");
 	if (WEXITSTATUS(status) != EPERM || !same_info(fd, &before))
 		snprintf(bad, sizeof(bad), "expected EPERM and no change, got %s",
 			 error_name(WEXITSTATUS(status)));
@@ -981,7 +938,7 @@ static void unprivileged(void)
 int main(void)
 {
 	if (nl_open(&nl, TCP_CIRCUIT_GENL_NAME))
-		bail("the family tcp_circuit");
+		tap_bail("the family tcp_circuit");
 	for (enum family family = V4; family < FAMILIES; family++) {
 		int fd = new_socket(family);
 
@@ -995,6 +952,5 @@ int main(void)
 	}
 	strangers();
 	unprivileged();
-	printf("1..%d\n", points);
-	return failures || !points;
+	return tap_finish();
 }
