@@ -116,17 +116,6 @@ left()
 	ip netns exec "$1" circuit_churn left
 }
 
-# remove_circuits NAMESPACE: all that it has
-remove_circuits()
-{
-	local name
-
-	ip netns exec "$1" circuit_nl dump | sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p' |
-		while read -r name; do
-			ip netns exec "$1" circuit_nl del "$name"
-		done
-}
-
 clients()
 {
 	local n pids=()
@@ -313,14 +302,14 @@ load_and_unload()
 	refused "they keep the module" rmmod tcp_circuit
 	ip netns add "$SRC-gone"
 	ip netns exec "$SRC-gone" circuit_churn add -n 1000 >/dev/null
-	remove_circuits "$SRC"
+	remove_circuits src
 	refused "so do those of another namespace" rmmod tcp_circuit
 	ip netns del "$SRC-gone"
 	succeeds "without them it goes" until_true 10 rmmod tcp_circuit
 	succeeds "it loads again" modprobe tcp_circuit
 	for round in $(seq 20); do
 		in_src circuit_churn add -n 20 >/dev/null
-		remove_circuits "$SRC"
+		remove_circuits src
 		rmmod tcp_circuit && modprobe tcp_circuit &&
 			rounds=$((rounds + 1))
 	done

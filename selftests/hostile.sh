@@ -565,17 +565,6 @@ nothing_to_read()
 	refused "nor another" in_src ls /proc/net/tcp_circuit_stat
 }
 
-# remove_circuits src|dst: while there is one the module stays
-remove_circuits()
-{
-	local name
-
-	"in_$1" circuit_nl dump | sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p' |
-		while read -r name; do
-			"in_$1" circuit_nl del "$name"
-		done
-}
-
 # A machine whose module has gone, or failed to be built again
 without_module()
 {
@@ -589,6 +578,7 @@ without_module()
 	for ns in src dst; do
 		set_in $ns net.ipv4.tcp_congestion_control cubic
 		end_sockets $ns
+		# while there is a circuit the module stays
 		remove_circuits $ns
 	done
 	succeeds "the module goes" once_free modprobe -r tcp_circuit

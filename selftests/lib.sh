@@ -225,6 +225,17 @@ circuits_in_use()
 		END { print n["sockets"] + n["auto"] }' <<<"$all"
 }
 
+# remove_circuits src|dst: all that the administrator made there
+remove_circuits()
+{
+	local name
+
+	"in_$1" circuit_nl dump | sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p' |
+		while read -r name; do
+			"in_$1" circuit_nl del "$name"
+		done
+}
+
 no_circuits()
 {
 	[ "$(circuits_in_use)" = 0 ]
@@ -450,6 +461,78 @@ serve_end()
 	kill "$SERVER" 2>/dev/null
 	wait "$SERVER" 2>/dev/null
 }
+
+# next_server: one more on dst, on a port that no earlier connection had
+next_server()
+{
+	serve_end
+	PORT=$((PORT + 1))
+	serve dst
+}
+
+# sock_for_anyone: a copy of circuit_sock for sock_as_nobody; the program's own folder
+# may be closed to others.
+sock_for_anyone()
+{
+	chmod 755 "$TMP"
+	cp "$(command -v circuit_sock)" "$TMP/"
+}
+
+# sock_as_nobody ARGUMENT...: circuit_sock on src, without any privilege
+sock_as_nobody()
+{
+	in_src setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--inh-caps=-all --bounding-set=-all "$TMP/circuit_sock" "$@"
+}
+
+# --- one stream ------------------------------------------------------------
+
+# stream_send ARGUMENT...: src sends until stream_end, by the only connection to $PORT
+stream_send()
+{
+	background src circuit_sock send "$@" >/dev/null
+	STREAM=$!
+}
+
+# stream_begin [OPTION...]: to $DST4, data without end
+stream_begin()
+{
+	stream_send -n 100000000000 "$@" $DST4 $PORT
+}
+
+# stream_end: its sockets are gone, too, and the next one finds a new server
+stream_end()
+{
+	kill $STREAM
+	wait $STREAM 2>/dev/null
+	end_sockets src
+	next_server
+}
+
+# stream_shows NAME: this number of the connection, as ss has it
+stream_shows()
+{
+	in_src ss -Hti "dport = :$PORT" | sed -n "s/.*\\b$1:\\([0-9]*\\).*/\\1/p"
+}
+
+stream_window_is()
+{
+	[ "$(stream_shows cwnd)" = "$1" ]
+}
+
+# stream_algorithm: as TCP_CONGESTION has it
+stream_algorithm()
+{
+	in_src ss -Hti "dport = :$PORT" |
+		grep -oE 'circuit(-reno)?|reno|cubic|bbr' | head -n 1
+}
+
+stream_algorithm_is()
+{
+	[ "$(stream_algorithm)" = "$1" ]
+}
+
+# --- memory, and what programs print ---------------------------------------
 
 # no_memory: TCP as a whole holds what tcp_mem lets pass without a look.  The numbers
 # are the machine's, not a namespace's.

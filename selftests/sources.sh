@@ -15,13 +15,6 @@ PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
 NONE=0 SOCKET=1 CIRCUIT=2 ROUTE=3 NETNS=4 MODULE=5 USER=6
 BYTES=20000
 
-# A copy of the program: its own may lie in a folder that is not for everyone.
-as_nobody()
-{
-	in_src setpriv --reuid 65534 --regid 65534 --clear-groups \
-		--inh-caps=-all --bounding-set=-all "$TMP/circuit_sock" "$@"
-}
-
 sent()
 {
 	in_src timeout 30 circuit_sock send -n $BYTES "$@" "$TO" $PORT
@@ -40,18 +33,6 @@ window_is()
 	says "$1" "$2" "$3" "$(sent -C circuit "${@:4}")"
 }
 
-# The algorithm of the one connection to $PORT, as TCP_CONGESTION has it
-algorithm()
-{
-	in_src ss -Hti "dport = :$PORT" | grep -oE 'circuit(-reno)?|reno' |
-		head -n 1
-}
-
-algorithm_is()
-{
-	[ "$(algorithm)" = "$1" ]
-}
-
 # is_reno NAME [OPTION...]: nothing gives it a window, and it grows as Reno's does
 is_reno()
 {
@@ -68,12 +49,10 @@ is_reno()
 		equal "$name: window, as Reno's" "$(field cwnd "$reno")" \
 			"$(field cwnd "$out")"
 	fi
-	background src circuit_sock send -C circuit -n $BYTES -k 60000 "$@" \
-		"$TO" $PORT >/dev/null
-	LIVE=$!
-	until_true 10 algorithm_is circuit-reno
-	equal "$name: TCP_CONGESTION" circuit-reno "$(algorithm)"
-	live_end
+	stream_send -C circuit -n $BYTES -k 60000 "$@" "$TO" $PORT
+	until_true 10 stream_algorithm_is circuit-reno
+	equal "$name: TCP_CONGESTION" circuit-reno "$(stream_algorithm)"
+	stream_end
 }
 
 route_window()
@@ -103,15 +82,15 @@ order()
 	set_in src net.ipv4.tcp_circuit_fcwnd_max 40
 	is_reno "$TO, a user may ask, and does not"
 	says "$TO, a user asks" 40 $USER \
-		"$(as_nobody send -n $BYTES -w 40 "$TO" $PORT)"
+		"$(sock_as_nobody send -n $BYTES -w 40 "$TO" $PORT)"
 	says "$TO, a user asks for less, after connect" 39 $USER \
-		"$(as_nobody send -n $BYTES -W 39 "$TO" $PORT)"
+		"$(sock_as_nobody send -n $BYTES -W 39 "$TO" $PORT)"
 	says "$TO, a user asks for too much" 40 $USER \
-		"$(as_nobody send -n $BYTES -w 1000 "$TO" $PORT)"
+		"$(sock_as_nobody send -n $BYTES -w 1000 "$TO" $PORT)"
 	echo 50 >$PARAMETER
 	window_is "$TO, module" 50 $MODULE
 	says "$TO, module over what a user may ask for" 50 $MODULE \
-		"$(as_nobody send -n $BYTES -w 1000 "$TO" $PORT)"
+		"$(sock_as_nobody send -n $BYTES -w 1000 "$TO" $PORT)"
 	set_in src net.ipv4.tcp_circuit_fcwnd_max 0
 	set_in src net.ipv4.tcp_circuit_fcwnd 60
 	window_is "$TO, namespace over module" 60 $NETNS
@@ -123,7 +102,7 @@ order()
 	window_is "$TO, socket, asked after connect" 81 $SOCKET -W 81
 	window_is "$TO, socket gives it back" 75 $CIRCUIT -w 80 -W 0
 	says "$TO, a user's bound is no source" 33 $CIRCUIT \
-		"$(as_nobody send -n $BYTES -w 33 "$TO" $PORT)"
+		"$(sock_as_nobody send -n $BYTES -w 33 "$TO" $PORT)"
 	no_object
 	window_is "$TO, back to route" 70 $ROUTE
 	route_window
@@ -157,46 +136,17 @@ clamp()
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
 }
 
-# The window that the kernel shows for the one connection to $PORT
-live_window()
-{
-	in_src ss -Hti "dport = :$PORT" | sed -n 's/.*\bcwnd:\([0-9]*\).*/\1/p'
-}
-
-live_window_is()
-{
-	[ "$(live_window)" = "$1" ]
-}
-
 # becomes NAME WINDOW: soon, while data flow
 becomes()
 {
-	until_true 10 live_window_is "$2"
-	equal "$1" "$2" "$(live_window)"
-}
-
-# live [OPTION...]: a connection that sends without end, until live_end
-live()
-{
-	background src circuit_sock send -C circuit -n 100000000000 "$@" \
-		$DST4 $PORT >/dev/null
-	LIVE=$!
-}
-
-live_end()
-{
-	kill $LIVE
-	wait $LIVE 2>/dev/null
-	end_sockets src
-	serve_end
-	PORT=$((PORT + 1))
-	serve dst
+	until_true 10 stream_window_is "$2"
+	equal "$1" "$2" "$(stream_shows cwnd)"
 }
 
 live_changes()
 {
 	set_in src net.ipv4.tcp_circuit_fcwnd 20
-	live
+	stream_begin -C circuit
 	becomes "live socket: namespace's window" 20
 	set_in src net.ipv4.tcp_circuit_fcwnd 90
 	becomes "live socket: the namespace's window grew" 90
@@ -218,16 +168,16 @@ live_changes()
 	becomes "live socket: follows the module's parameter" 30
 	echo 31 >$PARAMETER
 	becomes "live socket: the parameter changed" 31
-	live_end
+	stream_end
 
-	live -w 25
+	stream_begin -C circuit -w 25
 	becomes "live socket with a window of its own" 25
 	set_in src net.ipv4.tcp_circuit_fcwnd 90
 	object 45
 	sleep 1
 	becomes "live socket with a window of its own: unmoved" 25
 	no_object
-	live_end
+	stream_end
 	echo 0 >$PARAMETER
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
 }
@@ -249,8 +199,7 @@ namespaces()
 before=$(<$PARAMETER)
 echo 0 >$PARAMETER
 defer "echo $before >$PARAMETER"
-chmod 755 "$TMP"
-cp "$(command -v circuit_sock)" "$TMP/"
+sock_for_anyone
 network 5
 default_circuit
 serve dst

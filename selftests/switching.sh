@@ -45,58 +45,18 @@ from_circuit()
 		"$(field cwnd "$out")"
 }
 
-# --- the one connection to $PORT, as ss shows it --------------------------------
-
-# live OPTION...: it sends without end
-live()
-{
-	background src circuit_sock send -n 100000000000 "$@" $DST4 $PORT \
-		>/dev/null
-	LIVE=$!
-}
-
-live_end()
-{
-	kill $LIVE
-	wait $LIVE 2>/dev/null
-	end_sockets src
-	serve_end
-	PORT=$((PORT + 1))
-	serve dst
-}
-
-# shown NAME: a number of it
-shown()
-{
-	in_src ss -Hti "dport = :$PORT" | sed -n "s/.*\\b$1:\\([0-9]*\\).*/\\1/p"
-}
-
-algorithm()
-{
-	in_src ss -Hti "dport = :$PORT" |
-		grep -oE 'circuit(-reno)?|reno|cubic|bbr' | head -n 1
-}
-
-algorithm_is()
-{
-	[ "$(algorithm)" = "$1" ]
-}
+# --- a stream --------------------------------------------------------------------
 
 # becomes NAME ALGORITHM
 becomes()
 {
-	until_true 10 algorithm_is "$2"
-	equal "$1: TCP_CONGESTION" "$2" "$(algorithm)"
-}
-
-window_is()
-{
-	[ "$(shown cwnd)" = "$1" ]
+	until_true 10 stream_algorithm_is "$2"
+	equal "$1: TCP_CONGESTION" "$2" "$(stream_algorithm)"
 }
 
 acked()
 {
-	shown bytes_acked
+	stream_shows bytes_acked
 }
 
 # carries NAME: still
@@ -131,12 +91,10 @@ large_from()
 # The threshold is circuit's window: what follows avoids congestion from there on.
 threshold_of()
 {
-	background src circuit_sock send -C circuit -L "$1" -n 20000000 \
-		-k 60000 $DST4 $PORT >/dev/null
-	LIVE=$!
+	stream_send -C circuit -L "$1" -n 20000000 -k 60000 $DST4 $PORT
 	becomes "$LARGE of circuit's to $1" "$1"
-	equal "$LARGE of circuit's to $1: threshold" $LARGE "$(shown ssthresh)"
-	live_end
+	equal "$LARGE of circuit's to $1: threshold" $LARGE "$(stream_shows ssthresh)"
+	stream_end
 }
 
 # Room for what an unbounded window would send, B
@@ -159,7 +117,7 @@ falls_back()
 	# how many round trips that is, only virtual time can tell
 	if [ "$LAB" = uml ]; then
 		sleep 0.3
-		at_most "$1: window, 0.3 s later" $((2 * $2)) "$(shown cwnd)"
+		at_most "$1: window, 0.3 s later" $((2 * $2)) "$(stream_shows cwnd)"
 	fi
 	carries "$1"
 }
@@ -168,14 +126,14 @@ falls_back()
 comes_back()
 {
 	becomes "$1" circuit
-	until_true 10 window_is "$2"
-	equal "$1: window" "$2" "$(shown cwnd)"
+	until_true 10 stream_window_is "$2"
+	equal "$1: window" "$2" "$(stream_shows cwnd)"
 	carries "$1"
 }
 
 reno_and_back()
 {
-	live -C circuit
+	stream_begin -C circuit
 	comes_back "a window from the beginning" $FCWND
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
 	falls_back "the sysctl gives none any more" $FCWND
@@ -193,25 +151,18 @@ reno_and_back()
 	falls_back "it was removed" 66
 	set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
 	comes_back "the sysctl gives one at last" $FCWND
-	live_end
+	stream_end
 
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
-	live -C circuit
+	stream_begin -C circuit
 	becomes "no window from the beginning" circuit-reno
 	carries "no window from the beginning"
 	set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
 	comes_back "... then one" $FCWND
-	live_end
+	stream_end
 }
 
 # --- who may ---------------------------------------------------------------------
-
-# A copy of the program: its own may lie in a folder that is not for everyone.
-as_nobody()
-{
-	in_src setpriv --reuid 65534 --regid 65534 --clear-groups \
-		--inh-caps=-all --bounding-set=-all "$TMP/circuit_sock" "$@"
-}
 
 # The kernel keeps a reference to the module whenever it refuses a namespace's
 # default (tcp_set_default_congestion_control(), 6.1): only where the machine is
@@ -223,10 +174,10 @@ restricted()
 			set_in src net.ipv4.tcp_congestion_control circuit
 	fi
 	succeeds "an unprivileged socket is given another algorithm" \
-		as_nobody send -C reno -n 1 $DST4 $PORT
+		sock_as_nobody send -C reno -n 1 $DST4 $PORT
 	matches "an unprivileged socket is refused circuit" \
 		"TCP_CONGESTION: Operation not permitted" \
-		"$(as_nobody send -C circuit -n 1 $DST4 $PORT 2>&1)"
+		"$(sock_as_nobody send -C circuit -n 1 $DST4 $PORT 2>&1)"
 	matches "nobody chooses circuit's Reno" \
 		"TCP_CONGESTION: No such file or directory" \
 		"$(switch -C circuit-reno 2>&1)"
@@ -245,8 +196,7 @@ for algorithm in reno cubic bbr; do
 	to_circuit $algorithm
 	from_circuit $algorithm
 done
-chmod 755 "$TMP"
-cp "$(command -v circuit_sock)" "$TMP/"
+sock_for_anyone
 restricted
 reno_and_back
 large_buffers
