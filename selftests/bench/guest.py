@@ -57,12 +57,14 @@ def shape(plan, hosts):
         run(in_ns("src", ["ip", "link", "set", "eth1", "txqueuelen",
                           str(plan["txqueuelen"])]))
     if plan["shaper"] == "ctcp-setup":
+        said = []
         for host in ("src", "dst"):
             out = run(in_ns(host, [
                 "ctcp-setup", "--json", "--rate", plan["rate_text"], "--rtt",
                 plan["rtt_text"], *plan["options"], "eth1"]))
             keep(host + ".setup", out)
-            heed(json.loads(out))
+            said.append(json.loads(out))
+        heed(said)
     elif plan["shaper"] == "tbf":
         run(in_ns("src", ["tc", "qdisc", "add", "dev", "eth1", "root", "tbf",
                           "rate", f"{plan['rate']}bit",
@@ -70,12 +72,15 @@ def shape(plan, hosts):
                           "limit", str(plan["limit"])]))
 
 
-def heed(plan):
+def heed(said):
     """What ctcp-setup cannot set from a namespace and asks its reader to: the largest
-    buffers, and the memory that TCP may have.  Never less than there is."""
-    wanted = {"net/core/rmem_max": [plan["buffer_bytes"]],
-              "net/core/wmem_max": [plan["buffer_bytes"]],
-              "net/ipv4/tcp_mem": plan["tcp_mem_pages"]}
+    buffers, and the memory that TCP may have, which here is that of all hosts
+    together.  Never less than there is."""
+    buffers = max(plan["buffer_bytes"] for plan in said)
+    wanted = {"net/core/rmem_max": [buffers],
+              "net/core/wmem_max": [buffers],
+              "net/ipv4/tcp_mem": map(sum, zip(*(plan["tcp_mem_pages"]
+                                                 for plan in said)))}
     for key, values in wanted.items():
         path = Path("/proc/sys") / key
         now = [int(n) for n in path.read_text(encoding="ascii").split()]
