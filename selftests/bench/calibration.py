@@ -9,6 +9,7 @@ another kernel is another lab.
 
 import json
 
+from expand import GSO
 from machine import OUT
 
 FILE = OUT / "calibration.json"
@@ -28,8 +29,11 @@ def points_of(description, rows, results):
 
 
 def axis_name(axis, plan):
-    """A GSO packet costs as much as a frame: two ranges of rates."""
+    """A GSO packet costs as much as a frame, whatever its size: three ranges of
+    rates."""
     if axis == "rate":
+        if plan["gso"] > GSO:
+            return "rate, BIG TCP"
         return "rate, offloads " + ("on" if plan["offloads"] else "off")
     return axis
 

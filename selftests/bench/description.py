@@ -56,7 +56,8 @@ MEASURED = ("goodput", "total", "part", "share", "lowest", "recovery", "resent",
             "resent_percent", "shaper_drops", "switch_drops", "path_drops",
             "udp_lost", "loss_sigmas", "full_rate", "burst_frames", "gap",
             "together", "rwnd_max", "cwnd_max", "ping", "tool_resent",
-            "trace_resent", "trace_excess", "spread")
+            "trace_resent", "trace_excess", "spread", "slowest_stream",
+            "fastest_stream", "filled")
 
 SCHEMA = {
     "": {"title": text, "source": text, "why": text, "quick": switch,
@@ -66,7 +67,8 @@ SCHEMA = {
     "machine": {"kernel": _one_of(*KERNELS), "memory": _memory},
     "path": {"rate": units.rate, "rtt": units.time, "rtt2": units.time,
              "line": units.rate, "buffer": _size, "loss": units.part,
-             "reorder": units.part, "mtu": count, "offloads": switch},
+             "reorder": units.part, "mtu": count, "offloads": switch,
+             "ipv6": switch, "gso": _size},
     "sender": {"shaper": _one_of("ctcp-setup", "tbf", "none"),
                "options": words, "burst": _size, "limit": _size,
                "fcwnd": _size, "pace": units.rate, "txqueuelen": count},
@@ -136,6 +138,7 @@ def check(data):
                              f"{'two brackets' if name in LISTS else 'one'}")
         for part in parts:
             _check_section(name, part)
+    _check_path(data)
     _check_vary(data)
     _check_sender(data.get("sender", {}))
     _check_flows(data)
@@ -198,6 +201,15 @@ def key_of(dotted):
         raise BenchError(f'vary: "{dotted}" names nothing that a run has; '
                          "write it as path.rtt or flow.NAME.cc")
     return kind, name
+
+
+def _check_path(data):
+    path = data["path"]
+    if "gso" in path and not path.get("offloads"):
+        raise BenchError("[path]: gso is the size of packets that there are only "
+                         "with offloads = true")
+    if path.get("ipv6") and "trace" in data.get("hosts", {}):
+        raise BenchError("[path]: what is traced is IPv4, and ipv6 was asked for")
 
 
 def _check_sender(sender):

@@ -13,6 +13,8 @@ from description import KERNELS, key_of
 
 ETHERNET = 14       # bytes of link header, as a qdisc counts them
 HEADERS = 52        # IPv4, TCP with timestamps
+HEADERS_6 = 72      # IPv6 instead
+GSO = 65536         # bytes in a GSO packet, if nothing else is said
 MEMORY = "6G"       # of the machine; sparse: only what the windows fill is ever there
 
 
@@ -59,6 +61,7 @@ def plan_of(varied):
     hosts = varied.get("hosts", {})
     mtu = path.get("mtu", 1500)
     wire = mtu + ETHERNET
+    headers = HEADERS_6 if path.get("ipv6") else HEADERS
     rate = units.rate(path["rate"])
     rtt = units.time(path["rtt"])
     bdp = rate * rtt / 8
@@ -70,8 +73,8 @@ def plan_of(varied):
     fcwnd = size(sender, "fcwnd")
     return {
         "rate": rate, "rtt": rtt, "mtu": mtu, "wire": wire,
-        "mss": mtu - HEADERS, "bdp": round(bdp),
-        "payload_rate": rate * (mtu - HEADERS) / wire,
+        "mss": mtu - headers, "bdp": round(bdp),
+        "payload_rate": rate * (mtu - headers) / wire,
         "rtt_text": path["rtt"], "rate_text": path["rate"],
         "rtt2": units.time(path["rtt2"]) if "rtt2" in path else None,
         "line": units.rate(path["line"]) if "line" in path else None,
@@ -79,6 +82,7 @@ def plan_of(varied):
         "loss": units.part(path.get("loss", 0)),
         "reorder": units.part(path.get("reorder", 0)),
         "offloads": path.get("offloads", False),
+        "ipv6": path.get("ipv6", False), "gso": size(path, "gso", f"{GSO}B"),
         "shaper": sender.get("shaper", "none"),
         "options": sender.get("options", []),
         "burst": size(sender, "burst"), "limit": size(sender, "limit"),

@@ -69,6 +69,36 @@ def part(raw, measure):
     return 100 * got[measure["flow"]] / sum(got.values())
 
 
+def streams_of(raw, measure):
+    """Mbit/s of each stream, over the stretch"""
+    flow, start, end = _window(raw, measure)
+    return [mean_rate(parts, start, end) for parts in raw.streams(flow)]
+
+
+def slowest_stream(raw, measure):
+    """Mbit/s at the receiver, of the stream that had least"""
+    return min(streams_of(raw, measure))
+
+
+def fastest_stream(raw, measure):
+    """Mbit/s at the receiver, of the stream that had most"""
+    return max(streams_of(raw, measure))
+
+
+def filled(raw, measure):
+    """s from the first data to the end of the first tenth of a second in which FULL
+    of the line's payload came"""
+    flow, _, _ = _window(raw, measure)
+    wanted = FULL * raw.plan["payload_rate"]
+    first = None
+    for start, end, size in raw.received(flow):
+        first = start if first is None and size else first
+        # The last one, cut short, is no tenth
+        if end - start > 0.05 and size * 8 >= wanted * (end - start):
+            return end - first
+    return float("inf")
+
+
 def lowest(raw, measure):
     """the worst second, Mbit/s"""
     flow, start, end = _window(raw, measure)
@@ -257,7 +287,8 @@ def trace_excess(raw, measure):
 
 
 METRICS = {f.__name__: f for f in (
-    goodput, total, part, share, lowest, spread, recovery, resent, resent_percent,
+    goodput, total, part, share, slowest_stream, fastest_stream, filled, lowest,
+    spread, recovery, resent, resent_percent,
     shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate,
     burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent,
     trace_excess)}

@@ -11,6 +11,8 @@
 sw is the switch: its port towards dst sends at `line` and has room for `buffer`.
 wan-dst has the delay, half each way, and the loss, towards dst.  The sender's
 shaper is on src's eth1.  Hosts that no flow names are not there.
+
+With ipv6 each address has one like it: 10.79.1.2 is fd00:10:79:1::2, too.
 """
 
 import contextlib
@@ -19,6 +21,8 @@ import os
 import subprocess
 import sys
 
+GSO = 65536         # bytes of a packet where nothing else is said (expand.py)
+HOP_BY_HOP = 8      # bytes of the header that says how long such a packet is
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -66,6 +70,12 @@ def sysctl(name, key, value):
             sys.exit(f"{name}: {key} = {value}: {error.strerror}")
 
 
+def ipv6_of(net):
+    """fd00:10:79:1:: of 10.79.1, and fd00:10:79:: of 10.79.0.0/16, with its length"""
+    parts = [p for p in net.split("/")[0].split(".") if p != "0"]
+    return "fd00:" + ":".join(parts) + "::", 16 * (len(parts) + 1)
+
+
 class Wires:
     """What ip and tc are to do, gathered: to start a program is what costs."""
 
@@ -83,19 +93,34 @@ class Wires:
             self.namespaces.append(name)
             self.ip[name], self.tc[name] = ["link set lo up"], []
 
+    def mtu(self, ns):
+        """Of a port there.  Who forwards BIG TCP's packets takes their extension
+        header, which no frame on the wire has, for a part of each segment."""
+        forwards = ns.startswith(("sw", "wan-"))
+        big = self.plan["gso"] > GSO
+        return self.plan["mtu"] + (HOP_BY_HOP if forwards and big else 0)
+
     def link(self, left, left_port, right, right_port, net):
         """A veth pair; .1 on the left, .2 on the right."""
-        mtu = self.plan["mtu"]
-        self.first.append(f"link add {left_port} mtu {mtu} netns {left} type "
-                          f"veth peer name {right_port} mtu {mtu} "
-                          f"netns {right}")
+        self.first.append(f"link add {left_port} mtu {self.mtu(left)} netns {left} "
+                          f"type veth peer name {right_port} "
+                          f"mtu {self.mtu(right)} netns {right}")
         for ns, port, last in ((left, left_port, 1), (right, right_port, 2)):
             self.ip[ns] += [f"link set {port} up",
                             f"addr add {net}.{last}/24 dev {port}"]
+            if self.plan["ipv6"]:
+                prefix, length = ipv6_of(net)
+                self.ip[ns].append(f"addr add {prefix}{last}/{length} dev {port} "
+                                   "nodad")
             self.ports.append((ns, port))
 
     def route(self, ns, net, via):
         self.ip[ns].append(f"route add {net} via {via}")
+        if self.plan["ipv6"]:
+            prefix, length = ipv6_of(net)
+            target = net if net == "default" else f"{prefix}/{length}"
+            near, last = via.rsplit(".", 1)
+            self.ip[ns].append(f"route add {target} via {ipv6_of(near)[0]}{last}")
 
     def qdisc(self, ns, port, words):
         self.tc[ns].append(f"qdisc add dev {port} root {words}")
@@ -132,7 +157,8 @@ def towards(wires, plan, dst, number, rtt):
     if plan["line"]:
         # Two frames of tokens, or one GSO packet where there are such: tbf
         # would cut it up in software
-        burst = 2 * plan["wire"] if not plan["offloads"] else 80000
+        burst = (2 * plan["wire"] if not plan["offloads"]
+                 else plan["gso"] * 5 // 4)
         wires.qdisc("sw", port, f"tbf rate {plan['line']}bit burst {burst} "
                     f"limit {plan['buffer']}")
 
@@ -145,6 +171,13 @@ def one_packet_is_one_frame(wires):
                  "off"])
 
 
+def packets_of(wires, size):
+    """What the kernel hands on as one packet: more than 64 KB is BIG TCP"""
+    for ns, port in wires.ports:
+        run(["ip", "-n", ns, "link", "set", port, "gso_max_size", str(size),
+             "gro_max_size", str(size)])
+
+
 def lay(plan):
     """Build it; its namespaces, and the receivers' addresses."""
     wires = Wires(plan)
@@ -155,14 +188,19 @@ def lay(plan):
         wires.link(name, "eth1", "sw", "from-" + name, f"10.77.{i}")
         wires.route(name, "default", f"10.77.{i}.2")
     towards(wires, plan, "dst", 1, plan["rtt"])
-    addresses = {"dst": "10.79.1.2"}
+    addresses = {"dst": ipv6_of("10.79.1")[0] + "2" if plan["ipv6"]
+                 else "10.79.1.2"}
     if plan["rtt2"] is not None:
         towards(wires, plan, "dst2", 2, plan["rtt2"])
-        addresses["dst2"] = "10.79.2.2"
+        addresses["dst2"] = (ipv6_of("10.79.2")[0] + "2" if plan["ipv6"]
+                             else "10.79.2.2")
     wires.make()
     for ns in wires.namespaces:
         sysctl(ns, "net.ipv4.ip_forward", 1)
+        sysctl(ns, "net.ipv6.conf.all.forwarding", int(plan["ipv6"]))
         sysctl(ns, "net.ipv4.tcp_no_metrics_save", 1)
     if not plan["offloads"]:
         one_packet_is_one_frame(wires)
+    elif plan["gso"] != GSO:
+        packets_of(wires, plan["gso"])
     return wires.namespaces, addresses

@@ -52,11 +52,15 @@ class Raw:
                              f'{data["error"]}')
         return data
 
+    def receiving(self, flow):
+        """The end of a flow that receives: the server, but with -R."""
+        return ("client" if "-R" in self.flows[flow]["options"] else "server")
+
     def sums(self, flow, sending):
-        """iperf3's intervals at the end that sends or the one that receives: the
-        client sends, but with -R."""
-        turned = "-R" in self.flows[flow]["options"]
-        side = "client" if sending != turned else "server"
+        """iperf3's intervals at the end that sends or the one that receives."""
+        side = self.receiving(flow)
+        if sending:
+            side = "client" if side == "server" else "server"
         return [i["sum"] for i in self.iperf(flow, side)["intervals"]]
 
     def received(self, flow):
@@ -65,6 +69,12 @@ class Raw:
             return nuttcp_intervals(self.text(f"{flow}.client"))
         parts = self.sums(flow, sending=False)
         return [(p["start"], p["end"], p["bytes"]) for p in parts]
+
+    def streams(self, flow):
+        """The same, for each stream of a flow of iperf3's."""
+        side = self.iperf(flow, self.receiving(flow))["intervals"]
+        return [[(p["start"], p["end"], p["bytes"]) for p in parts]
+                for parts in zip(*(i["streams"] for i in side))]
 
     def resent(self, flow):
         """[(start, end, segments)] as iperf3's sender reads TCP_INFO."""

@@ -15,6 +15,7 @@ import description
 import formula
 import judge
 import metrics
+import network
 import plots
 import raw
 import report
@@ -120,6 +121,10 @@ class Descriptions(unittest.TestCase):
             {"name": "m", "metric": "goodput", "tolerance": "5%"}])
         self.refused('"1" is not true or false',
                      path={"rate": "1gbit", "rtt": "1ms", "offloads": 1})
+        self.refused("only with offloads", path={
+            "rate": "1gbit", "rtt": "1ms", "gso": "512KiB"})
+        self.refused("traced is IPv4", hosts={"trace": ["dst"]}, path={
+            "rate": "1gbit", "rtt": "1ms", "ipv6": True})
 
     def test_not_toml(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
@@ -153,6 +158,13 @@ class Expansion(unittest.TestCase):
         self.assertEqual(plan["fcwnd"], round(1.3 * 1250000) // 1514)
         self.assertAlmostEqual(plan["payload_rate"], 1e9 * 1448 / 1514)
 
+    def test_ipv6(self):
+        path = {"rate": "1gbit", "rtt": "10ms", "mtu": 9000, "offloads": True}
+        plan = runs_of(small(path={**path, "ipv6": True}, vary=[]))[0]["plan"]
+        self.assertEqual((plan["mss"], plan["gso"]), (8928, 65536))
+        plan = runs_of(small(path={**path, "gso": "512KiB"}, vary=[]))[0]["plan"]
+        self.assertEqual((plan["mss"], plan["gso"]), (8948, 524288))
+
     def test_keys_of_one_axis_go_together(self):
         runs = runs_of(small(vary=[
             {"label": ["a", "b"], "path.rtt": ["1ms", "2ms"],
@@ -171,6 +183,29 @@ class Expansion(unittest.TestCase):
         one = small()
         runs_of(one)
         self.assertEqual(one, SMALL)
+
+
+class Networks(unittest.TestCase):
+    """What ip is told to do"""
+
+    def lines(self, **plan):
+        wires = network.Wires({"mtu": 9000, "ipv6": False, "gso": 65536, **plan})
+        wires.add("src", "sw")
+        wires.link("src", "eth1", "sw", "from-src", "10.77.1")
+        wires.route("src", "10.79.0.0/16", "10.77.1.2")
+        return wires.first[-1], wires.ip["src"]
+
+    def test_ipv4_alone(self):
+        link, words = self.lines()
+        self.assertEqual(link, "link add eth1 mtu 9000 netns src type veth peer name "
+                               "from-src mtu 9000 netns sw")
+        self.assertFalse([w for w in words if "fd00" in w])
+
+    def test_big_tcp(self):
+        link, words = self.lines(ipv6=True, gso=524280)
+        self.assertRegex(link, "eth1 mtu 9000 .* from-src mtu 9008")
+        self.assertIn("addr add fd00:10:77:1::1/64 dev eth1 nodad", words)
+        self.assertIn("route add fd00:10:79::/48 via fd00:10:77:1::2", words)
 
 
 class Metrics(unittest.TestCase):
@@ -210,6 +245,39 @@ class Metrics(unittest.TestCase):
                         for i, r in enumerate(rate)]
         found = metrics.recovery(Fake(), {"flow": "f", "from": 5})
         self.assertAlmostEqual(found, 2.0)
+
+    def test_streams(self):
+        class Fake:
+            flows = {"f": {"seconds": 3}}
+            plan = {"payload_rate": 100e6}
+            only_flow = staticmethod(lambda: "f")
+            received = staticmethod(lambda flow: [(0, 0.1, 0)] + Metrics.PARTS[1:])
+
+            @staticmethod
+            def streams(_):
+                return [Metrics.PARTS, [(s, e, 2 * n) for s, e, n in Metrics.PARTS]]
+        last = {"from": 1, "until": 3}
+        self.assertAlmostEqual(metrics.slowest_stream(Fake, last), 100)
+        self.assertAlmostEqual(metrics.fastest_stream(Fake, last), 200)
+        # The first data come from 0.1 s on, and a line's full rate from 1 s on
+        self.assertAlmostEqual(metrics.filled(Fake, {}), 1.0)
+        Fake.plan = {"payload_rate": 200e6}
+        Fake.received = staticmethod(
+            lambda flow: Metrics.PARTS + [(3, 3.001, 1250000)])
+        self.assertEqual(metrics.filled(Fake, {}), float("inf"))
+
+    def test_streams_of_the_receiver(self):
+        said = {"client": 1, "server": 2}
+        parts = {side: {"intervals": [
+            {"streams": [{"start": 0, "end": 0.1, "bytes": 10 * n},
+                         {"start": 0, "end": 0.1, "bytes": n}]}]}
+                 for side, n in said.items()}
+        for options, n in ([], 2), (["-R"], 1):
+            one = raw.Raw("/", {"flows": [{"name": "f", "options": options}]})
+            with unittest.mock.patch.object(one, "iperf",
+                                            lambda _, side: parts[side]):
+                self.assertEqual(one.streams("f"), [[(0, 0.1, 10 * n)],
+                                                    [(0, 0.1, n)]])
 
     def test_trace_excess(self):
         with unittest.mock.patch("metrics.trace_resent", lambda *_: 45), \
@@ -374,6 +442,9 @@ class Calibration(unittest.TestCase):
             ranges, {**plan, "loss": 0.1}), "loss was not calibrated")
         self.assertRegex(calibration.objection(
             ranges, {**plan, "offloads": True}), "offloads on was not")
+        self.assertRegex(calibration.objection(
+            ranges, {**plan, "offloads": True, "gso": 524288}),
+                         "BIG TCP was not")
 
     def test_kernels(self):
         with tempfile.TemporaryDirectory() as folder, \
