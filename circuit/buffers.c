@@ -55,16 +55,24 @@ static s64 machine_room(const struct sock *sk)
 }
 
 /*
- * Bytes of buffer that a socket of @c may have, whose @window is in bytes; 0 = none.
- * Of the machine's an eighth stays for the next.
+ * Bytes of buffer that a socket of @c may have, whose @window is in bytes, when
+ * @before others have had theirs; 0 = none.  Of the machine's an eighth stays for
+ * the next.
  */
-u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window)
+u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window,
+		  int before)
 {
 	s64 left = ROOM_CIRCUIT * window - atomic64_read(&c->room);
 	s64 room = machine_room(sk);
+	s64 grant;
 
-	left = min(left / 2, room - room / 8);
-	return clamp_t(s64, left, 0, ROOM_STREAM * window);
+	do {
+		grant = min(left / 2, room - room / 8);
+		grant = clamp_t(s64, grant, 0, ROOM_STREAM * window);
+		left -= grant;
+		room -= grant;
+	} while (before-- > 0);
+	return grant;
 }
 
 static void stream_count_room(const struct stream *s, int room)
@@ -117,7 +125,7 @@ static void circuit_open_receiver(struct sock *sk)
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
 	    !circuit_memory_left(sk))
 		return;
-	rcvbuf = min_t(u64, circuit_grant(sk, s->user->circuit, window),
+	rcvbuf = min_t(u64, circuit_grant(sk, s->user->circuit, window, 0),
 		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
 	if (!rcvbuf)
 		return;

@@ -380,7 +380,8 @@ void circuit_open_buffers(struct sock *sk);
 void circuit_close_receiver(struct sock *sk);
 u32 circuit_sndbuf_expand(struct sock *sk);
 
-u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window);
+u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window,
+		  int before);
 
 /* early.c */
 int circuit_early_get(struct circuit_net *cn);

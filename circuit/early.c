@@ -11,13 +11,21 @@
  *
  *	lost		the client begins with 64 KB, as without it
  *	reordered	a client in SYN-SENT ignores a segment without SYN
- *	duplicated	an old window update is none (RFC 9293, SND.WL1)
+ *	duplicated	an old window update is none (RFC 9293, SND.WL1), nor with
+ *			SACK a duplicate that speaks of a loss
+ *	a firewall	takes it for the answer to a late SYN, as nf_conntrack does
  *
  * Left alone are SYN cookies and Fast Open, whose SYN-ACK has no request of its
- * own; options that an ACK may not carry or has to sign (MPTCP, MD5, AO);
- * SYN-ACKs sent again; listeners where more than EARLY_QUEUE requests wait, lest a
- * flood of SYNs be answered twice; and listeners whose child would not open its
- * window: another algorithm, SO_RCVBUF, a window clamp.
+ * own; clients without SACK, to whom several copies would be duplicate ACKs;
+ * Accurate ECN, where each ACK carries a count and this one has none; options that
+ * an ACK may not carry or has to sign (MPTCP, MD5, AO); SYN-ACKs sent again;
+ * listeners where more than EARLY_QUEUE requests wait, lest a flood of SYNs be
+ * answered twice; and listeners whose child would not open its window: another
+ * algorithm, SO_RCVBUF, a window clamp.
+ *
+ * What is promised is what the child will be granted, after those that are about
+ * to be children before it.  A request whose SYN-ACK had to be sent again is not
+ * counted among them.
  *
  * The hook stands only in namespaces that have such a circuit.
  */
@@ -35,6 +43,9 @@
 
 #define EARLY_QUEUE	16	/* requests of a listener that wait for their ACK */
 
+/* AE and CWR: of all SYN-ACKs only those of Accurate ECN (RFC 9768) have one */
+#define EARLY_ACE	cpu_to_be32(0x01800000)
+
 /* The request that @skb, at the TCP header @th, is the first SYN-ACK of; or NULL */
 static struct request_sock *early_request(const struct sk_buff *skb,
 					  const struct tcphdr *th)
@@ -46,7 +57,8 @@ static struct request_sock *early_request(const struct sk_buff *skb,
 		return NULL;
 	req = inet_reqsk(skb->sk);
 	if (req->num_retrans || req->num_timeout || !inet_rsk(req)->wscale_ok ||
-	    tcp_rsk(req)->tfo_listener)
+	    !inet_rsk(req)->sack_ok || tcp_rsk(req)->tfo_listener ||
+	    tcp_flag_word(th) & EARLY_ACE)
 		return NULL;
 	return req;
 }
@@ -89,6 +101,15 @@ static struct circuit *early_circuit(const struct sk_buff *skb,
 	return c;
 }
 
+/* Those that will be children before this request, which waits itself */
+static int early_before(const struct sock *listener)
+{
+	const struct request_sock_queue *queue =
+		&inet_csk(listener)->icsk_accept_queue;
+
+	return max(reqsk_queue_len_young(queue) - 1, 0);
+}
+
 /* The window field, of what the child will open at once; 0: no more than 64 KB */
 static u16 early_window(const struct sk_buff *skb,
 			const struct request_sock *req)
@@ -100,7 +121,8 @@ static u16 early_window(const struct sk_buff *skb,
 	if (!c)
 		return 0;
 	window = (u64)READ_ONCE(c->window) * dst_metric_advmss(skb_dst(skb));
-	room = min_t(u64, circuit_grant(listener, c, window),
+	room = min_t(u64, circuit_grant(listener, c, window,
+					early_before(listener)),
 		     READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_rmem[2]));
 	circuit_put(c);
 	window = tcp_win_from_space(listener, room);

@@ -9,6 +9,9 @@
  * of its loop and prints one line of NAME=value when all it sent is
  * acknowledged: cwnd_min and cwnd_max are the smallest and the largest window
  * seen, so that a window that moved for one round trip does not stay unseen.
+ *
+ * What it sends is a pattern.  A server that verifies (-v) prints how many bytes
+ * of a connection came, and how many of them where the pattern has others.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -28,6 +31,7 @@
 #include "sock.h"
 
 #define CHUNK	(256 * 1024)
+#define PERIOD	251	/* bytes of the pattern, prime: segments never repeat it */
 
 struct options {
 	const char	*algorithm;	/* TCP_CONGESTION, NULL = leave */
@@ -48,13 +52,24 @@ struct options {
 	bool		quiet_start;	/* print "ready" and wait for a line */
 	bool		fill;		/* fill the send buffer before late_window */
 	bool		greet;		/* a line to whom a server accepted, at once */
+	bool		fast_open;	/* data in the SYN, given or taken */
+	bool		verify;		/* a server looks at what it drains */
 };
 
 struct seen {
 	uint32_t	cwnd_min, cwnd_max;
 	uint32_t	state_max;	/* highest tcpi_ca_state: 3 recovery, 4 loss */
 	uint32_t	silence_ms;	/* longest time since data were sent */
+	long long	sent;		/* bytes */
 };
+
+static char pattern[CHUNK + PERIOD];	/* CHUNK bytes from any phase on */
+
+static void make_pattern(void)
+{
+	for (size_t i = 0; i < sizeof(pattern); i++)
+		pattern[i] = i % PERIOD;
+}
 
 static void set_window(int fd, long window)
 {
@@ -164,18 +179,22 @@ static void die_if_dead(int fd, short events)
 static void send_all(int fd, long long bytes, const char *later,
 		     struct seen *seen)
 {
-	static char chunk[CHUNK];
 	struct pollfd pfd = { .fd = fd };
 	long long left = bytes;
 
 	while (left > 0 || unacked(fd) > 0) {
 		size_t want = left < CHUNK ? left : CHUNK;
-		ssize_t done = want ? send(fd, chunk, want, MSG_DONTWAIT) : 0;
+		ssize_t done = want ? send(fd, pattern + seen->sent % PERIOD,
+					   want, MSG_DONTWAIT) : 0;
 
-		if (done < 0 && errno != EAGAIN && errno != EINTR)
+		/* EINPROGRESS: it connects first (fast_open) */
+		if (done < 0 && errno != EAGAIN && errno != EINTR &&
+		    errno != EINPROGRESS)
 			die("send");
-		if (done > 0)
+		if (done > 0) {
 			left -= done;
+			seen->sent += done;
+		}
 		if (later && left < bytes / 2) {
 			set_algorithm(fd, later);
 			later = NULL;
@@ -203,6 +222,13 @@ static void transfer(int fd, const struct options *o)
 	report(fd, &seen);
 	if (o->hold_ms)
 		usleep(o->hold_ms * 1000);
+}
+
+/* Fast Open: connect() waits for the first write, which goes with the SYN. */
+static void set_fast_open(int fd, int option, int value)
+{
+	if (setsockopt(fd, IPPROTO_TCP, option, &value, sizeof(value)))
+		die("Fast Open");
 }
 
 static long long now_ms(void)
@@ -260,6 +286,8 @@ static int connect_to(const char *address, int port, const struct options *o)
 	set_window(fd, o->early_window);
 	set_max_pacing(fd, o->max_pacing);
 	set_mark(fd, o->mark);
+	if (o->fast_open)
+		set_fast_open(fd, TCP_FASTOPEN_CONNECT, 1);
 	if (o->sndbuf && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &o->sndbuf,
 				    sizeof(o->sndbuf)))
 		die("SO_SNDBUF");
@@ -297,6 +325,21 @@ static void drain(int fd, int pause_ms)
 			usleep(pause_ms * 1000);
 }
 
+static void verify(int fd)
+{
+	static char chunk[CHUNK];
+	long long bytes = 0, wrong = 0;
+	ssize_t done;
+
+	while ((done = recv(fd, chunk, sizeof(chunk), 0)) > 0) {
+		for (ssize_t i = 0; i < done; i++)
+			wrong += chunk[i] != pattern[(bytes + i) % PERIOD];
+		bytes += done;
+	}
+	printf("bytes=%lld wrong=%lld\n", bytes, wrong);
+	fflush(stdout);
+}
+
 static int listen_at(int port, const struct options *o)
 {
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6,
@@ -310,6 +353,8 @@ static int listen_at(int port, const struct options *o)
 	if (o->rcvbuf && setsockopt(listener, SOL_SOCKET, SO_RCVBUF,
 				    &o->rcvbuf, sizeof(o->rcvbuf)))
 		die("SO_RCVBUF");
+	if (o->fast_open)
+		set_fast_open(listener, TCP_FASTOPEN, 16);
 	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 64))
 		die("listen");
 	return listener;
@@ -337,7 +382,10 @@ static _Noreturn void serve_one(int fd, pid_t server, const struct options *o)
 		_exit(1);
 	if (o->bytes)
 		transfer(fd, o);
-	drain(fd, o->pause_ms);
+	if (o->verify)
+		verify(fd);
+	else
+		drain(fd, o->pause_ms);
 	_exit(0);
 }
 
@@ -366,10 +414,10 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
-		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-p PAUSE_MS] [-u UID] [-g] PORT\n"
+		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-p PAUSE_MS] [-u UID] [-F] [-g] [-v] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
 		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-M MAX_PACING] [-S SNDBUF] [-m MARK] [-u UID]\n"
-		"                         [-f] [-r] ADDRESS PORT\n");
+		"                         [-F] [-f] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
@@ -378,7 +426,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:m:p:u:fgr")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:m:p:u:Ffgrv")) != -1) {
 		switch (opt) {
 		case 'C': o->algorithm = optarg; break;
 		case 'A': o->accepted = optarg; break;
@@ -395,9 +443,11 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'm': o->mark = strtoul(optarg, NULL, 0); break;
 		case 'p': o->pause_ms = atoi(optarg); break;
 		case 'u': o->uid = atol(optarg); break;
+		case 'F': o->fast_open = true; break;
 		case 'f': o->fill = true; break;
 		case 'g': o->greet = true; break;
 		case 'r': o->quiet_start = true; break;
+		case 'v': o->verify = true; break;
 		default: return -1;
 		}
 	}
@@ -420,6 +470,7 @@ int main(int argc, char **argv)
 	argc -= first;
 	argv += first;
 	signal(SIGPIPE, SIG_IGN);
+	make_pattern();
 	become(o.uid);
 	if (argc == 1 && !strcmp(command, "serve"))
 		return run_serve(atoi(argv[0]), &o);

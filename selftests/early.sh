@@ -5,31 +5,43 @@
 # Early window: a server whose circuit asks for it opens its client's window right
 # behind the SYN-ACK, so that a whole window is under way one round trip after the
 # SYN; and leaves alone what it must: SYN cookies, Fast Open, listeners that would
-# not keep the promise, peers of other circuits.
+# not keep the promise, peers of other circuits, SYNs that queue up.  That ACK passes
+# stateful firewalls on the path and at both ends; lost, late, early or several
+# times, it does no harm.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool tcpdump circuit_nl circuit_sock
+need_commands ethtool tcpdump nft circuit_nl circuit_sock
 need_module
 
 RTT_MS=100
 WINDOW=2000
 EARLY=1			# TCP_CIRCUIT_F_EARLY_WINDOW
+QUEUE=16		# EARLY_QUEUE of circuit/early.c
 # circuit_sock's first write, and whole segments of either family after it, so that
-# Nagle's algorithm keeps none back; less than the window
-BYTES=$((262144 + 3 * 1448 * 1428 / 4))
+# Nagle's algorithm keeps none back; less than the window, and than the 1000 packets
+# that a host takes at once (netdev_max_backlog)
+BYTES=$((262144 + 1448 * 1428 / 4))
 
+# both_ends SYSCTL VALUE
 both_ends()
 {
-	local host name=net.ipv4.tcp_allowed_congestion_control before
+	local host
+
+	for host in src dst; do
+		set_in $host "$1" "$2"
+	done
+}
+
+circuits()
+{
+	local name=net.ipv4.tcp_allowed_congestion_control before
 
 	before=$(sysctl -n $name)
 	sysctl -qw $name="$before circuit"
 	defer "sysctl -qw $name='$before'"
-	for host in src dst; do
-		set_in $host net.ipv4.tcp_congestion_control circuit
-		set_in $host net.ipv4.tcp_rmem "4096 131072 67108864"
-		set_in $host net.ipv4.tcp_wmem "4096 131072 67108864"
-	done
+	both_ends net.ipv4.tcp_congestion_control circuit
+	both_ends net.ipv4.tcp_rmem "4096 131072 67108864"
+	both_ends net.ipv4.tcp_wmem "4096 131072 67108864"
 	in_src circuit_nl new far prefix 10.77.2.0/24 prefix fd77:2::/64 \
 		window $WINDOW
 }
@@ -59,30 +71,83 @@ ends_seen()
 	grep -q 'Flags \[F' "$TMP/packets"
 }
 
-# transfer ADDRESS: how many ms it takes, in MS; how many ACKs of the server's said no
-# more than its SYN-ACK had, in ACKS
+# What came of the handshake of the connection that has ended, in its order: "synack"
+# and, with the same acknowledgement, "early" where it has nothing in the place of a
+# SYN's options, else "ack"
+arrived()
+{
+	awk '/Flags \[F/ { ended[$5] = 1 }
+		!/Flags \[(S\.|\.)[EW]*\]/ { next }
+		{
+			match($0, /ack [0-9]+/)
+			ack[++n] = substr($0, RSTART + 4, RLENGTH - 4)
+			peer[n] = $5
+			kind[n] = "ack"
+		}
+		/nop,nop,nop,nop/ { kind[n] = "early" }
+		/Flags \[S/ { kind[n] = "synack"; syns[$5] = ack[n] }
+		END { for (i = 1; i <= n; i++)
+			if (ended[peer[i]] && ack[i] == syns[peer[i]]) {
+				printf("%s%s", gap, kind[i])
+				gap = " "
+			} }' "$TMP/packets"
+}
+
+# Of the server's, not even one that waits for the last ACK: neither what is captured
+# next nor the next share of the window is to have anything of it.
+none_connected()
+{
+	[ -z "$(in_dst ss -Htn state connected exclude syn-recv "sport = :$PORT")" ]
+}
+
+# Resets, segments sent again and segments that were wrong, of src and dst since they
+# are there
+troubles()
+{
+	local host
+
+	for host in src dst; do
+		"in_$host" nstat -asz TcpOutRsts TcpRetransSegs TcpInErrs
+	done | awk '!/^#/ { n += $2 } END { print n + 0 }'
+}
+
+# transfer ADDRESS [OPTION...]: how many ms it takes, in MS; what arrived of its
+# handshake, in ARRIVED; ACKs right behind the SYN-ACK, in ACKS
 transfer()
 {
-	local began
+	local address=$1 began
 
-	background src tcpdump --immediate-mode -l -nni eth1 -B 8192 -s 128 \
+	shift
+	background src tcpdump --immediate-mode -l -nnSi eth1 -B 8192 -s 128 \
 		"tcp src port $PORT" >"$TMP/packets" 2>"$TMP/tcpdump"
 	TCPDUMP=$!
 	until_true 10 captures || fail "tcpdump began"
 	began=$(date +%s%N)
-	in_src circuit_sock send -n $BYTES "$1" $PORT >"$TMP/sent" ||
-		fail "a transfer to $1" "$(cat "$TMP/sent")"
+	in_src circuit_sock send -n $BYTES "$@" "$address" $PORT >"$TMP/sent" ||
+		fail "a transfer to $address" "$(cat "$TMP/sent")"
 	MS=$((($(date +%s%N) - began) / 1000000))
-	until_true 10 ends_seen
+	{ until_true 10 ends_seen && until_true 10 none_connected; } ||
+		fail "a connection to $address ends"
 	kill $TCPDUMP
 	wait $TCPDUMP 2>/dev/null
-	ACKS=$(grep -c 'Flags \[\.\], ack 1, win' "$TMP/packets")
+	ARRIVED=$(arrived)
+	ACKS=$(grep -ow early <<<"$ARRIVED" | wc -l)
 }
 
-# opened NAME ADDRESS, left_alone NAME ADDRESS
+# transfer_watched ADDRESS [OPTION...]: and what went wrong, in TROUBLES
+transfer_watched()
+{
+	local before
+
+	before=$(troubles)
+	transfer "$@"
+	TROUBLES=$(($(troubles) - before))
+}
+
+# opened NAME ADDRESS [OPTION...], left_alone NAME ADDRESS [OPTION...]
 opened()
 {
-	transfer "$2"
+	transfer "${@:2}"
 	equal "$1: ACKs right behind the SYN-ACK" 1 "$ACKS"
 	[ "$LAB" = uml ] || return 0
 	at_most "$1: ms until all is acknowledged, two round trips" \
@@ -91,7 +156,7 @@ opened()
 
 left_alone()
 {
-	transfer "$2"
+	transfer "${@:2}"
 	equal "$1: ACKs right behind the SYN-ACK" 0 "$ACKS"
 }
 
@@ -99,6 +164,7 @@ warm_up()
 {
 	in_src circuit_sock send -n 1000 $DST4 $PORT >"$TMP/sent"
 	in_src circuit_sock send -n 1000 $DST6 $PORT >"$TMP/sent"
+	until_true 10 none_connected
 }
 
 without()
@@ -123,7 +189,11 @@ with()
 others()
 {
 	server_circuit $EARLY 10.99.0.0/16
-	left_alone "a peer of no circuit" $DST4
+	left_alone "a peer of no circuit, IPv4" $DST4
+	left_alone "a peer of no circuit, IPv6" $DST6
+	server_circuit $EARLY 10.77.1.0/24
+	opened "a circuit of IPv4 alone" $DST4
+	left_alone "a circuit of IPv4 alone, IPv6" $DST6
 	server_circuit $EARLY
 
 	set_in dst net.ipv4.tcp_syncookies 2
@@ -142,11 +212,16 @@ others()
 	left_alone "no window scaling" $DST4
 	set_in dst net.ipv4.tcp_window_scaling 1
 
+	# Several copies would be duplicate ACKs to it.
+	set_in src net.ipv4.tcp_sack 0
+	left_alone "a client without SACK" $DST4
+	set_in src net.ipv4.tcp_sack 1
+
 	serve_end
 	serve dst -B 262144
 	left_alone "a listener with SO_RCVBUF" $DST4
 	serve_end
-	serve dst
+	serve dst -v
 }
 
 # The hook goes with the last circuit that wants it, and comes back with the next.
@@ -160,13 +235,447 @@ comes_and_goes()
 	left_alone "flag taken back" $DST4
 }
 
+
+# --- stateful firewalls
+
+# firewall src|rtr|dst CHAIN...: let pass what belongs to a connection to $PORT, and
+# count what conntrack takes for invalid
+firewall()
+{
+	local host=$1 chain
+
+	shift
+	{
+		echo "table inet firewall {"
+		for chain in "$@"; do
+			cat <<-END
+			chain $chain {
+				type filter hook $chain priority 0; policy drop
+				meta l4proto { icmp, ipv6-icmp } accept
+				ct state invalid counter drop
+				ct state established counter accept
+				ct state new tcp dport $PORT accept
+			}
+			END
+		done
+		echo "}"
+	} | "in_$host" nft -f - || fail "a firewall in $host"
+}
+
+# counted src|rtr|dst invalid|established: packets
+counted()
+{
+	"in_$1" nft list table inet firewall | awk -v state="$2" '
+		$0 ~ state { for (i = 1; i < NF; i++)
+			if ($i == "packets") { n += $(i + 1); seen = 1 } }
+		END { print seen ? n : "no counter" }'
+}
+
+# nothing_invalid NAME HOST...
+nothing_invalid()
+{
+	local name=$1 host
+
+	shift
+	for host in "$@"; do
+		at_least "$name: packets of a connection at $host" 100 \
+			"$(counted "$host" established)"
+		equal "$name: packets invalid at $host" 0 "$(counted "$host" invalid)"
+	done
+}
+
+# One more each time, and left in place: nor may an ACK be dropped that is late, early
+# or there several times.
+firewalls()
+{
+	firewall rtr forward
+	opened "firewall on the path, IPv4" $DST4
+	opened "firewall on the path, IPv6" $DST6
+	nothing_invalid "on the path" rtr
+	firewall src input output
+	opened "the client's firewall, IPv4" $DST4
+	opened "the client's firewall, IPv6" $DST6
+	nothing_invalid "the client's" rtr src
+	firewall dst input output
+	opened "the server's firewall, IPv4" $DST4
+	opened "the server's firewall, IPv6" $DST6
+	nothing_invalid "the server's" rtr src dst
+}
+
+# --- that ACK lost, late, early, several times
+
+# As long as a SYN-ACK: all later ones have only timestamps.
+THAT_ACK="tcp sport $PORT tcp flags & (fin | syn | rst | psh | ack) == ack tcp doff 10"
+
+# choose src|rtr|dst HOOK ACTION: what is done with it there
+choose()
+{
+	"in_$1" nft -f - <<-END || fail "the choice of an ACK in $1"
+	table inet choice
+	delete table inet choice
+	table inet choice {
+		chain chosen {
+			type filter hook $2 priority 10
+			$THAT_ACK $3
+		}
+	}
+	END
+}
+
+choose_none()
+{
+	local host
+
+	for host in rtr dst; do
+		"in_$host" nft delete table inet choice 2>/dev/null
+	done
+}
+
+# bands src|rtr|dst DEVICE "QDISC FOR ALL" "QDISC FOR PRIORITY 1:2"
+bands()
+{
+	"in_$1" tc qdisc del dev "$2" root 2>/dev/null
+	"in_$1" tc qdisc add dev "$2" root handle 1: prio bands 2 \
+		priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+	# shellcheck disable=SC2086 # words
+	{
+		"in_$1" tc qdisc add dev "$2" parent 1:1 handle 10: $3
+		"in_$1" tc qdisc add dev "$2" parent 1:2 handle 20: $4
+	} || fail "bands on $1"
+}
+
+# ack_takes MS: the chosen one, from rtr to src
+ack_takes()
+{
+	bands rtr r1 "netem limit 1000000 delay $((RTT_MS / 2))ms" \
+		"netem delay ${1}ms"
+}
+
+# Two from dst, of each two from rtr.  New kernels take a netem that duplicates for
+# the only one of its device.
+ack_fourfold()
+{
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 delay ${RTT_MS}ms
+	bands rtr r1 "pfifo limit 1000000" "netem delay 20ms duplicate 100%"
+	bands dst eth1 "pfifo limit 1000000" "netem duplicate 100%"
+}
+
+path_again()
+{
+	in_dst tc qdisc del dev eth1 root 2>/dev/null
+	in_rtr tc qdisc del dev r1 root
+	delay $((RTT_MS / 2))
+}
+
+# harmless NAME ADDRESS ARRIVED MS [OPTION...]: what is to arrive of the handshake, and
+# what the transfer may take
+harmless()
+{
+	local name=$1 address=$2 arrives=$3 ms=$4 served
+
+	shift 4
+	transfer_watched "$address" "$@"
+	served=$(tail -n 1 "$TMP/serve.out")
+	equal "$name: handshake" "$arrives" "$ARRIVED"
+	equal "$name: bytes" "$BYTES" "$(field bytes "$served")"
+	equal "$name: of these wrong" 0 "$(field wrong "$served")"
+	[ "$LAB" = uml ] || return 0
+	equal "$name: resets, segments sent again or wrong" 0 "$TROUBLES"
+	at_most "$name: ms" $((ms + 20)) "$MS"
+}
+
+# No longer than without it, three round trips; two, and what it is late, where it is
+# of use
+harms()
+{
+	local name=$1 address=$2 half=$((RTT_MS / 2))
+
+	choose rtr forward drop
+	harmless "lost, $name" "$address" "synack" $((3 * RTT_MS))
+
+	choose rtr forward "meta priority set 1:2"
+	ack_takes $((half + 60))
+	harmless "behind the first data, $name" "$address" "synack early" \
+		$((2 * RTT_MS + 60))
+	choose rtr forward "meta priority set 1:2"
+	ack_takes $((half + 150))
+	harmless "behind their ACKs, $name" "$address" "synack early" \
+		$((3 * RTT_MS))
+	choose rtr forward "meta priority set 1:2"
+	ack_takes $((half - 40))
+	harmless "before the SYN-ACK, $name" "$address" "early synack" \
+		$((3 * RTT_MS))
+
+	ack_fourfold
+	choose dst output "meta priority set 1:2"
+	choose rtr forward "meta priority set 1:2"
+	harmless "four times, $name" "$address" \
+		"synack early early early early" $((2 * RTT_MS + 20))
+	path_again
+	choose_none
+}
+
+on_the_path()
+{
+	harms IPv4 $DST4
+	harms IPv6 $DST6
+	nothing_invalid "lost, late, early, four times" rtr src dst
+	firewalls_end
+}
+
+firewalls_end()
+{
+	local host
+
+	for host in src rtr dst; do
+		"in_$host" nft delete table inet firewall
+	done
+}
+
+# --- Fast Open, ECN
+
+fast_opened()
+{
+	in_src nstat -asz TcpExtTCPFastOpenActive | awk '/FastOpen/ { print $2 }'
+}
+
+# The server's socket is there with the SYN, and its own ACK opens the window.
+fast_open()
+{
+	local address arrives before ms
+
+	both_ends net.ipv4.tcp_fastopen 3
+	for address in $DST4 $DST6; do
+		serve_end
+		serve dst -v -F
+		left_alone "Fast Open: $address is asked for a cookie" "$address" -F
+		server_circuit 0
+		transfer "$address" -F
+		arrives=$ARRIVED ms=$MS
+		server_circuit $EARLY
+		before=$(fast_opened)
+		harmless "Fast Open: data in the SYN to $address" "$address" \
+			"$arrives" "$ms" -F
+		equal "Fast Open: data in the SYN to $address: taken" 1 \
+			$(($(fast_opened) - before))
+		equal "Fast Open: data in the SYN to $address: ACKs of ours" 0 "$ACKS"
+		data_refused "$address"
+	done
+	both_ends net.ipv4.tcp_fastopen 1
+}
+
+# data_refused ADDRESS: by a listener without Fast Open; the client sends them again,
+# with and without the early window.
+data_refused()
+{
+	local ms troubles
+
+	serve_end
+	serve dst -v
+	server_circuit 0
+	transfer_watched "$1" -F
+	ms=$MS troubles=$TROUBLES
+	server_circuit $EARLY
+	transfer_watched "$1" -F
+	equal "Fast Open: refused by $1: handshake" "synack early" "$ARRIVED"
+	[ "$LAB" = uml ] || return 0
+	equal "Fast Open: refused by $1: segments sent again" "$troubles" "$TROUBLES"
+	at_most "Fast Open: refused by $1: ms" "$ms" "$MS"
+}
+
+# On either side an ACK would count marks: by ECE, or by all three bits of Accurate
+# ECN, which the newest kernels have.
+ecn()
+{
+	both_ends net.ipv4.tcp_ecn 1
+	opened "ECN" $DST4
+	equal "ECN: marks" 0 "$(field delivered_ce "$(cat "$TMP/sent")")"
+	if both_ends net.ipv4.tcp_ecn 3 2>/dev/null; then
+		left_alone "Accurate ECN" $DST4
+		set_in dst net.ipv4.tcp_ecn_option 0
+		left_alone "Accurate ECN without its option" $DST4
+		set_in dst net.ipv4.tcp_ecn_option 2
+	fi
+	both_ends net.ipv4.tcp_ecn 2
+}
+
+# --- SYNs that queue up
+
+waiting()
+{
+	[ "$(in_dst ss -Hn state syn-recv "sport = :$PORT" | wc -l)" = "$1" ]
+}
+
+# No SYN-ACK of theirs was sent only once.
+none_young()
+{
+	! in_dst ss -Hno state syn-recv "sport = :$PORT" | grep -q ',0)'
+}
+
+# client_that_hangs N: the N-th whose ACKs do not leave; it lives until $HANG closes
+client_that_hangs()
+{
+	background src circuit_sock send -C reno -m 7 -r $DST4 $PORT \
+		<"$TMP/hang" {HANG}>&- >/dev/null 2>&1
+	until_true 10 waiting "$1" || fail "requests that wait: $1"
+}
+
+no_clients()
+{
+	[ -z "$(in_src ss -Htn state connected exclude time-wait \
+		"dport = :$PORT")" ]
+}
+
+syns_queue_up()
+{
+	local i
+
+	mkfifo "$TMP/hang"
+	exec {HANG}<>"$TMP/hang"
+	in_src nft -f - <<-END
+	table inet hang {
+		chain output {
+			type filter hook output priority 0
+			meta mark 7 tcp flags & syn != syn drop
+		}
+	}
+	END
+	for ((i = 1; i < QUEUE; i++)); do
+		client_that_hangs $i
+	done
+	until_true 10 none_young || fail "SYN-ACKs sent again"
+	opened "$QUEUE SYNs wait, with its own, IPv4" $DST4
+	opened "$QUEUE SYNs wait, with its own, IPv6" $DST6
+	client_that_hangs $QUEUE
+	until_true 10 none_young || fail "SYN-ACKs sent again"
+	left_alone "$((QUEUE + 1)) SYNs wait, IPv4" $DST4
+	left_alone "$((QUEUE + 1)) SYNs wait, IPv6" $DST6
+	waiting $QUEUE || fail "requests that wait: still $QUEUE"
+	serve_end
+	in_src nft delete table inet hang
+	exec {HANG}>&-
+	until_true 60 no_clients || fail "clients that hung are gone"
+	serve dst -v
+	opened "none waits" $DST4
+}
+
+# Clients that come at once, each with more than 64 KB to send and a window of its
+# own, to a server that reads slowly: none is promised what others will have.
+at_once()
+{
+	local clients=() before
+
+	serve_end
+	serve dst -p 300
+	before=$(troubles)
+	for ((i = 0; i < QUEUE; i++)); do
+		background src circuit_sock send -w 150 -n 170000 $DST4 $PORT \
+			>/dev/null
+		clients+=($!)
+	done
+	wait "${clients[@]}"
+	equal "$QUEUE clients at once: resets, segments sent again or wrong" 0 \
+		$(($(troubles) - before))
+	serve_end
+	serve dst -v
+}
+
+# --- how soon the circuit is full
+
+# until_full FRAMES SYN: ms from the SYN until the first slot of 5 ms from which on, for a
+# round trip, each has 95 % of the line; and until the first round trip with 95 % of it
+until_full()
+{
+	awk -v syn="$2" -v rtt=$RTT_MS -v rate=$LINE '
+		{
+			t[++n] = ($1 - syn) * 1000
+			match($0, /length [0-9]+:/)
+			size[n] = substr($0, RSTART + 7, RLENGTH - 8)
+			slot[int(t[n] / 5)] += size[n]
+			held += size[n]
+			while (t[first + 1] <= t[n] - rtt)
+				held -= size[++first]
+			if (!rolled && held >= 0.95 * rate * rtt)
+				rolled = t[n] - rtt
+		}
+		END {
+			last = int(t[n] / 5)
+			for (i = 0; i <= last && run < rtt / 5; i++)
+				run = slot[i] >= 0.95 * rate * 5 ? run + 1 : 0
+			if (run < rtt / 5 || !rolled)
+				print "never never"
+			else
+				printf("%d %d\n", (i - run) * 5, rolled)
+		}' "$1"
+}
+
+# first_full ADDRESS: these two, of a transfer of three round trips, in SLOT and ROLLING
+first_full()
+{
+	local dumps
+
+	background src tcpdump --immediate-mode -c 1 -l -tt -nni eth1 \
+		"tcp dst port $PORT" >"$TMP/syn" 2>"$TMP/tcpdump"
+	dumps=$!
+	until_true 10 captures || fail "tcpdump began"
+	background dst tcpdump -U -B 65536 -s 96 -w "$TMP/frames" -i eth1 \
+		"tcp dst port $PORT and greater 1000" 2>"$TMP/tcpdump"
+	dumps="$dumps $!"
+	until_true 10 captures || fail "tcpdump began"
+	in_src circuit_sock send -n $((3 * RTT_MS * LINE)) "$1" $PORT >"$TMP/sent"
+	until_true 10 none_connected
+	# shellcheck disable=SC2086 # words
+	kill $dumps 2>/dev/null
+	# shellcheck disable=SC2086 # words
+	wait $dumps
+	tcpdump -tt -nne -r "$TMP/frames" >"$TMP/lines" 2>/dev/null
+	read -r SLOT ROLLING \
+		<<<"$(until_full "$TMP/lines" "$(awk '{ print $1 }' "$TMP/syn")")"
+}
+
+LINE=125000		# bytes in a ms: 1 Gbit/s
+
+full_rate()
+{
+	local address window=$((13 * RTT_MS * LINE / 10 / 1514 + 1))
+
+	[ "$LAB" = uml ] || return 0
+	WINDOW=$window
+	in_src circuit_nl new far prefix 10.77.2.0/24 prefix fd77:2::/64 \
+		window $WINDOW
+	in_src tc qdisc add dev eth1 root tbf rate 1gbit burst 100kb \
+		limit $((WINDOW * 1514))
+	for address in $DST4 $DST6; do
+		server_circuit 0
+		first_full "$address"
+		at_least "full rate at $address without it: ms from the SYN" \
+			$((24 * RTT_MS / 10)) "$SLOT"
+		at_least "full rate at $address without it: first round trip of it" \
+			$((23 * RTT_MS / 10)) "$ROLLING"
+		server_circuit $EARLY
+		first_full "$address"
+		at_most "full rate at $address: ms from the SYN" \
+			$((3 * RTT_MS / 2)) "$SLOT"
+		at_most "full rate at $address: first round trip of it" \
+			$((3 * RTT_MS / 2)) "$ROLLING"
+	done
+}
+
 network $((RTT_MS / 2))
 single_packets
-both_ends
-serve dst
+circuits
+serve dst -v
 warm_up
 without
 with
+firewalls
+on_the_path
+fast_open
+ecn
+syns_queue_up
+at_once
 others
 comes_and_goes
+server_circuit $EARLY
+full_rate
 finish
