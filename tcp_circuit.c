@@ -9,28 +9,28 @@
  *	fcwnd >= 1.3 x rate x rtt / (bytes of a full segment on the wire)
  *
  * The qdisc of the sender holds the rate; the window only has to be large
- * enough never to hold it, with room for what stands in that qdisc (Alali,
+ * enough never to be the limit, including what is queued in that qdisc (Alali,
  * "A Cross-Layer Design for Large Data Transfers", 2016, 3.4).  Loss on such
- * a path says that a bit was damaged, not that somebody else wants room: it is
+ * a path means that a bit was damaged, not that others need room: it is
  * repaired (SACK, RACK, TLP, RTO stay as they are) and never obeyed.  There is
  * no slow start, no proportional rate reduction and no backoff of the window;
  * flow control and the backoff of the retransmission timer stay.
  *
  * With cong_control() set, the core leaves the window alone on ACKs, in
- * recovery, after idle and when the application is the limit.  It still writes
- * it in these places, and each is answered:
+ * recovery, after idle periods and when the application is the limit.  It still
+ * writes the window in these places, and each is handled:
  *
  *	tcp_init_transfer()	RFC 6928's ten, or one after lost SYNs; init()
  *				runs after it.  A lost SYN, too, is damage.
  *	tcp_enter_loss()	in flight + 1; set_state(TCP_CA_Loss) follows it
- *	tcp_undo_cwnd_reduction()	asks undo_cwnd()
+ *	tcp_undo_cwnd_reduction()	calls undo_cwnd()
  *	tcp_mtup_probe_success(), tcp_mtu_probe()	scaled, or one less;
- *				put right by the cong_control() of the same or
+ *				restored by the cong_control() of the same or
  *				the next ACK
  *	tcp_disconnect()	a new connect() runs init() again
  *
- * And before each transmission the core asks min_tso_segs(), whatever led to
- * it: nothing is ever sent by a window that we have not held.
+ * Before each transmission, whatever causes it, the core calls min_tso_segs(),
+ * so nothing is ever sent under a window that circuit has not set.
  *
  * Where the window comes from, first that is set:
  *
@@ -42,9 +42,10 @@
  *	6. net.ipv4.tcp_circuit_fcwnd_max, where a user asked for a part of it
  *
  * All are capped by snd_cwnd_clamp (ip route ... cwnd lock N) and by the ceiling
- * of the machine's own namespace.  Where nothing gives a window the socket is
- * Reno's: a second set of operations, as DCTCP falls back.  A change of any of
- * these moves live sockets with their next ACK or transmission.
+ * of the machine's own namespace (init_net).  Where nothing gives a window the
+ * socket runs Reno, by a second set of operations, as DCTCP does when it falls
+ * back.  A change of any of these applies to live sockets with their next ACK or
+ * transmission.
  *
  * The sockets of a circuit share its window (share.c), its rate (pace.c) and, by
  * user, its breaker (breaker.c).  Both ends open their buffers at once (buffers.c).
@@ -65,12 +66,12 @@
 
 unsigned int circuit_net_id __read_mostly;
 u32 circuit_fcwnd __read_mostly;	/* the module's parameter */
-struct workqueue_struct *circuit_wq;	/* the ticks */
+struct workqueue_struct *circuit_wq;	/* runs the ticks (breaker.c) */
 
 static struct tcp_congestion_ops circuit_ops;
 static struct tcp_congestion_ops circuit_reno_ops;
 
-/* Does circuit, or its Reno, run @sk? */
+/* Does @sk run circuit, or its fallback to Reno? */
 bool circuit_is_ours(const struct sock *sk)
 {
 	const struct tcp_congestion_ops *ops = inet_csk(sk)->icsk_ca_ops;
@@ -78,7 +79,7 @@ bool circuit_is_ours(const struct sock *sk)
 	return ops == &circuit_ops || ops == &circuit_reno_ops;
 }
 
-/* Will circuit run the child of @listener, by tcp_ca_openreq_child()'s rules? */
+/* Will the child of @listener run circuit?  The rules of tcp_ca_openreq_child(). */
 bool circuit_will_run(const struct sock *listener, const struct dst_entry *dst)
 {
 	u32 key = dst_metric(dst, RTAX_CC_ALGO);
@@ -93,7 +94,7 @@ bool circuit_will_run(const struct sock *listener, const struct dst_entry *dst)
 
 /* Where the window comes from */
 
-/* What is given to those who have no window of their own */
+/* The window of a socket that has none of its own */
 static struct window circuit_window_given(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -126,13 +127,13 @@ static struct window circuit_capped(const struct sock *sk, struct window window)
 	return window;
 }
 
-/* The window of the circuit, whatever the socket's own */
+/* The window of the circuit, whether or not the socket has its own */
 struct window circuit_window_shared(const struct sock *sk)
 {
 	return circuit_capped(sk, circuit_window_given(sk));
 }
 
-/* The window that has to hold on @sk or its circuit now */
+/* The window that applies now: @sk's own, or its circuit's */
 struct window circuit_window(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -182,9 +183,10 @@ static __always_inline bool stream_content(const struct sock *sk)
 
 /*
  * True: circuit_hold() would change nothing.  Most ACKs of a stream at full rate
- * need no more than this; the first one of each round trip looks at all, and so does
- * one that leaves nothing outstanding: the stream may be idle.  Whether it is content
- * is asked before it sends: circuit_min_tso_segs().
+ * need no more than this check.  The first ACK of each round trip calls
+ * circuit_hold(), and so does one that leaves nothing outstanding: the stream may be
+ * idle.  stream_content() is checked before the stream sends, in
+ * circuit_min_tso_segs().
  */
 static __always_inline bool stream_settled(const struct sock *sk)
 {
@@ -198,8 +200,8 @@ static __always_inline bool stream_settled(const struct sock *sk)
 }
 
 /*
- * Reno's pace, which bounds its GSO packets, from now on and not from its first
- * ACK: tcp_update_pacing_rate(), which is not exported.
+ * Set Reno's pacing rate, which bounds its GSO packets, at once and not with its
+ * first ACK: a copy of tcp_update_pacing_rate(), which is not exported.
  */
 static void circuit_reno_pace(struct sock *sk)
 {
@@ -220,8 +222,9 @@ static void circuit_reno_pace(struct sock *sk)
 }
 
 /*
- * What follows us begins with what any connection begins with, and slow-starts to
- * the window that was held: that is the circuit's, and another stream's now.
+ * The algorithm that follows starts with the initial window, as any connection does,
+ * and slow-starts up to the window that was held: that window belongs to the circuit,
+ * and other streams have it now.
  */
 static void circuit_hand_over(struct sock *sk)
 {
@@ -232,7 +235,7 @@ static void circuit_hand_over(struct sock *sk)
 	tcp_snd_cwnd_set(tp, min_t(u32, cwnd, TCP_INIT_CWND));
 }
 
-/* Nothing gives a window, or no longer: from here on the socket is Reno's. */
+/* Nothing gives a window (any more): from here on the socket runs Reno. */
 static void circuit_fall_back(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -249,7 +252,7 @@ static void circuit_fall_back(struct sock *sk)
 	circuit_reno_pace(sk);
 }
 
-/* A window is given, or again. */
+/* Something gives a window (again). */
 static void circuit_take_over(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -262,8 +265,8 @@ static void circuit_take_over(struct sock *sk)
 }
 
 /*
- * Into the circuit that it belongs to now.  An open breaker comes along where the
- * machine's own limits have tripped it.
+ * Move the stream into the circuit that it belongs to now.  If the machine's own
+ * limits have tripped its user's breaker, that is open in the new circuit, too.
  */
 static bool stream_move(struct sock *sk)
 {
@@ -272,6 +275,7 @@ static bool stream_move(struct sock *sk)
 	u64 until = 0;
 
 	if (s->user && READ_ONCE(s->user->tripped) &&
+	    s->user->key.uid == __kuid_val(sk->sk_uid) &&
 	    circuit_breaker_is_machines(cn))
 		until = s->user->quiet_until;
 	stream_leave(sk);
@@ -287,8 +291,8 @@ static bool stream_move(struct sock *sk)
 }
 
 /*
- * With the circuit that it belongs to, in the pool that its breaker leaves it.
- * Returns the window that holds, 0: nothing gives one.
+ * Move the stream if the table, its route or its user has changed, and into the pool
+ * that the breaker leaves it.  Returns the window that applies, 0 if nothing gives one.
  */
 static u32 stream_follow(struct sock *sk)
 {
@@ -297,6 +301,9 @@ static u32 stream_follow(struct sock *sk)
 	u32 generation = READ_ONCE(cn->generation);
 	bool look = s->generation != generation;
 
+	/* accept() gives a socket to its caller's user, whoever listened. */
+	if (s->user && s->user->key.uid != __kuid_val(sk->sk_uid))
+		look = true;
 	if (stream_route_changed(sk) || look) {
 		s->generation = generation;
 		s->repace = 1;
@@ -328,7 +335,7 @@ static u32 circuit_hold_share(struct sock *sk, u32 window)
 	return share;
 }
 
-/* Window and pace as they have to be now; the window is also returned, 0: Reno. */
+/* Set window and pace for now.  Returns the window, 0 if the socket runs Reno. */
 static u32 circuit_hold(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -343,7 +350,7 @@ static u32 circuit_hold(struct sock *sk)
 	c = s->user->circuit;
 	version = READ_ONCE(stream_pool(s)->version);
 	if (s->version != version)
-		s->repace = 1;	/* by how many there are */
+		s->repace = 1;	/* the number of streams may have changed */
 	if (READ_ONCE(c->seen_window) != window && !s->own)
 		WRITE_ONCE(c->seen_window, window);
 	if (unlikely(s->cut))
@@ -357,7 +364,7 @@ static u32 circuit_hold(struct sock *sk)
 	return share;
 }
 
-/* A user's wish or the table has changed: act on it now.  The socket is locked. */
+/* A socket option or the table has changed: apply it now.  The socket is locked. */
 void circuit_look_again(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -367,7 +374,7 @@ void circuit_look_again(struct sock *sk)
 		circuit_open_buffers(sk);
 }
 
-/* Window and pace as they have to be for a transmission */
+/* Set window and pace for a transmission. */
 static noinline void circuit_prepare(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -380,9 +387,9 @@ static noinline void circuit_prepare(struct sock *sk)
 }
 
 /*
- * Asked before each transmission, of new data or old.  Unpaced, the answer is
- * the core's own; paced, a GSO packet may be as short as one segment.  A settled
- * stream has something in flight, and all is looked at when that is acknowledged.
+ * Called before each transmission and retransmission.  Unpaced, the answer is the
+ * core's own; paced, a GSO packet may be as short as one segment.  A settled stream
+ * has data in flight, and circuit_hold() runs when that is acknowledged.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {
@@ -399,7 +406,7 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 }
 
 #ifndef HAVE_MIN_TSO_SEGS
-/* Asked in its place: not the least, but the number. */
+/* Older kernels call this instead: it returns the number of segments, not the least. */
 static u32 circuit_tso_segs(struct sock *sk, unsigned int mss_now)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -412,9 +419,9 @@ static u32 circuit_tso_segs(struct sock *sk, unsigned int mss_now)
 /* The congestion control */
 
 /*
- * The area may hold what was asked for before connect(), or be inherited from
- * a listener; it is zero otherwise (tcp_reinit_congestion_control(),
- * tcp_disconnect()), except when a route puts us in another algorithm's place.
+ * The private area may hold what was asked for before connect(), or be inherited
+ * from a listener; it is zero otherwise (tcp_reinit_congestion_control(),
+ * tcp_disconnect()), except when a route replaces another algorithm by circuit.
  */
 void circuit_adopt(struct sock *sk)
 {
@@ -437,7 +444,7 @@ static void circuit_init(struct sock *sk)
 
 	inet_csk(sk)->icsk_ca_ops = &circuit_ops;
 	circuit_adopt(sk);
-	/* IP_TOS, for one, takes it; then nobody would know where it leads. */
+	/* IP_TOS, for example, drops the cached route: then the device is unknown. */
 	if (!__sk_dst_get(sk))
 		inet_csk(sk)->icsk_af_ops->rebuild_header(sk);
 	s->generation = READ_ONCE(cn->generation) - 1;
@@ -503,9 +510,7 @@ static void circuit_set_state(struct sock *sk, u8 new_state)
 	if (new_state == TCP_CA_Loss) {
 		s->losses += s->losses < U8_MAX;
 		atomic_long_inc(&circuit_pernet(sk)->timeouts);
-		/* A dead stream keeps nothing from the others. */
-		if (circuit_hold(sk) && inet_csk(sk)->icsk_retransmits > 1)
-			stream_rest(sk);
+		circuit_hold(sk);
 	}
 }
 
@@ -519,22 +524,22 @@ static u32 circuit_undo_cwnd(struct sock *sk)
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	/* A SYN with data may be undone before there is a window of ours. */
+	/* A SYN with data may be undone before circuit has set a window. */
 	if (s->mark != STREAM_MARK || !s->live)
 		return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
 	return s->cwnd;
 }
 
 /*
- * ss has no words for circuit, but it has BBR's, and shows them beside cwnd:
+ * ss cannot print circuit's state, but it can print BBR's, beside cwnd:
  *
  *	bw		what the pace gives, or else what the window carries
  *	mrtt		the smallest round trip seen
  *	pacing_gain	this stream's share of the circuit's window
- *	cwnd_gain	1, or 0.1 while the breaker has cut the window to a tenth
- *			or less
+ *	cwnd_gain	1, or 0.1 while the breaker cuts the window to a tenth or
+ *			less
  *
- * No lock is held here, and the area may be another algorithm's by now: no
+ * No lock is held here, and the private area may be another algorithm's by now: no
  * pointer in it may be followed.
  */
 static size_t circuit_get_info(struct sock *sk, u32 ext, int *attr,
@@ -587,7 +592,8 @@ static void circuit_reno_acked(struct sock *sk, const struct ack_sample *sample)
 	const struct stream *s = inet_csk_ca(sk);
 
 	if (s->mark == STREAM_MARK && s->live &&
-	    s->generation != READ_ONCE(circuit_pernet(sk)->generation))
+	    (s->generation != READ_ONCE(circuit_pernet(sk)->generation) ||
+	     stream_route_changed(sk)))
 		circuit_look_again(sk);
 }
 
@@ -664,7 +670,7 @@ static int circuit_param_set(const char *val, const struct kernel_param *kp)
 	int err = kstrtouint(val, 0, &fcwnd);
 
 	if (err || fcwnd > TCP_CIRCUIT_WINDOW_LIMIT) {
-		pr_err("%s=\"%.32s\" is no window: give 0 to %u segments\n",
+		pr_err("%s=\"%.32s\" is not a window: it must be 0 to %u segments\n",
 		       kp->name, val, TCP_CIRCUIT_WINDOW_LIMIT);
 		return err ?: -ERANGE;
 	}

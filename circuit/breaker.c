@@ -2,22 +2,22 @@
 /*
  * The breaker: what a judgement (judge.h) does
  *
- *	trips	the streams of the user leave the circuit's window for what is left
- *		to all whom breakers cut, a tenth of it and ten segments at most; the
- *		other users keep theirs.  One line in the log, one event.
+ *	trips	the user's streams leave the circuit's window for a tenth of it, at
+ *		most ten segments, that all users with an open breaker share; other
+ *		users keep the circuit's window.  One line in the log, one event.
  *	closes	after net.ipv4.tcp_circuit_breaker_quiet seconds (0 = never) without
- *		a slot that speaks against the path, or by RESET
+ *		a slot that has evidence against the path, or by RESET
  *
- * Each user of a circuit has a breaker of his own: whoever loses what he sends,
- * by accident or on purpose, takes nothing from those who do not.  A path that
- * is shared after all trips each user who sends over it.
+ * Each user of a circuit has a breaker of his own: one who loses what he sends,
+ * by accident or on purpose, takes nothing from the others.  A path that is shared
+ * after all trips each user who sends over it.
  *
  * Streams add what they see to their user's tally ten times a second.  One work
- * for each namespace, the tick, looks at a user at a time, and alone decides; a
- * change of a breaker takes circuit_net.lock.
+ * item for each namespace, the tick, judges one user at a time; nothing else trips
+ * a breaker.  A change of a breaker takes circuit_net.lock.
  *
- * A path that delivers nothing at all needs no breaker: no ACK, no transmission
- * but RTO's, which back off.
+ * A path that delivers nothing at all needs no breaker: without ACKs only the RTO
+ * sends, and it backs off.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -26,17 +26,17 @@
 
 #include "trace/events/tcp_circuit.h"
 
-/* What streams tell */
+/* What streams report */
 
-/* Segments lost: sent again, and not in vain. */
+/* Segments lost: retransmitted, less those that the peer already had. */
 u32 stream_lost(const struct tcp_sock *tp)
 {
 	return tp->total_retrans - tp->dsack_dups;
 }
 
 /*
- * Does a quarter of its share or more stand in this host, in a qdisc or a device?
- * What does is charged to the socket; the rest was freed by the device.
+ * Is a quarter of its share or more queued in this host, in a qdisc or a device?
+ * Queued packets are charged to the socket; the device has freed the others.
  */
 static bool stream_stands_here(const struct sock *sk)
 {
@@ -55,6 +55,12 @@ static void tally_min(u32 *least, u32 value)
 		WRITE_ONCE(*least, value);
 }
 
+static void tally_max(u32 *most, u32 value)
+{
+	if (value > READ_ONCE(*most))
+		WRITE_ONCE(*most, value);
+}
+
 static void user_known(const struct circuit_user *u,
 		       const struct breaker_limits *limits,
 		       struct judge_circuit *known)
@@ -69,9 +75,21 @@ static void user_known(const struct circuit_user *u,
 	known->rtt_us = READ_ONCE(u->rtt_us);
 }
 
+/* It would use more window, if the circuit had it or its user had asked for it. */
+static bool stream_fills(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	bool bound = s->asked && !s->own && s->share >= s->asked;
+
+	return tcp_sk(sk)->is_cwnd_limited &&
+	       (bound || s->state == TCP_CIRCUIT_STREAM_HUNGRY);
+}
+
 /*
- * How it stands with the window that a stream has held for @ms: in use, in this
- * host, late.  One that holds little weighs little, whatever it tells.
+ * The state of the window that a stream has held for @ms: in use, queued in this
+ * host, late, and what it should have carried.  All is weighted by that window, so a
+ * stream that holds little counts little.  Where the user has several peers, each
+ * stream's own smallest round trip counts.
  */
 static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 {
@@ -85,8 +103,12 @@ static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 	if (!share_ms)
 		return;
 	user_known(u, &none, &known);
+	if (READ_ONCE(u->peers_differ))
+		known.rtt_us = tcp_min_rtt(tp);
+	tally_max(&t->rtt_expected, judge_expected_rtt(&known));
+	atomic64_add(judge_carries(&known, s->share, ms), &t->carries);
 	atomic64_add(share_ms, &t->share_ms);
-	if (tp->is_cwnd_limited && s->state == TCP_CIRCUIT_STREAM_HUNGRY)
+	if (stream_fills(sk))
 		atomic64_add(share_ms, &t->full_ms);
 	if (stream_stands_here(sk))
 		atomic64_add(share_ms, &t->local_ms);
@@ -95,9 +117,9 @@ static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 }
 
 /*
- * What a stream has seen since its last report.  A loss of less than nothing is
- * set against later losses, up to a slot of it: the network makes duplicates,
- * too, which the core does not tell from ours.
+ * What a stream has seen since its last report.  A negative loss is credited against
+ * later losses, up to the segments of one slot: the network makes duplicates, too,
+ * which the core cannot distinguish from unnecessary retransmissions.
  */
 void stream_report(struct sock *sk)
 {
@@ -112,7 +134,7 @@ void stream_report(struct sock *sk)
 	u32 ce = tp->delivered_ce - s->ce;
 
 	s->reported = tcp_jiffies32;
-	/* tcp_disconnect() has set them to 0 before it asks for release(). */
+	/* tcp_disconnect() has set them to 0 before it calls release(). */
 	if (inet_sk_state_load(sk) == TCP_CLOSE && !tp->delivered)
 		delivered = 0;
 	if (inet_sk_state_load(sk) == TCP_CLOSE && !tp->delivered_ce)
@@ -150,7 +172,9 @@ static void tally_take(struct tally *t, struct judge_sample *s, u32 ms)
 	s->full_ms = atomic64_xchg(&t->full_ms, 0);
 	s->local_ms = atomic64_xchg(&t->local_ms, 0);
 	s->late_ms = atomic64_xchg(&t->late_ms, 0);
+	s->carries = atomic64_xchg(&t->carries, 0);
 	s->rtt_us = xchg(&t->rtt_us, 0);
+	s->rtt_expected = xchg(&t->rtt_expected, 0);
 }
 
 #define QUIET_NEVER	(S64_MAX / 2)	/* jiffies */
@@ -171,18 +195,20 @@ static void user_trip(struct circuit_user *u, enum judge_reason reason,
 	e->seen = *seen;
 	e->reason = reason;
 	e->uid = from_kuid_munged(c->cn->net->user_ns, KUIDT_INIT(u->key.uid));
-	e->rtt_expected = judge_expected_rtt(known);
+	e->host_uid = u->key.uid;
 	e->threshold = known->threshold;
 	e->window = known->window;
 	e->rate = div_u64(1000 * seen->bytes, max(seen->ms, 1U));
+	spin_lock(&c->pool.lock);
 	c->evidence = *e;
+	spin_unlock(&c->pool.lock);
 	WRITE_ONCE(u->trips, u->trips + 1);
 	WRITE_ONCE(c->trips, c->trips + 1);
 	atomic_long_inc(&c->cn->trips);
 	user_inherit(u, quiet_until(quiet));
 }
 
-/* Open its breaker, as it trips or where its streams come from had tripped. */
+/* Open the user's breaker: it trips, or was open in a circuit before this one. */
 void user_inherit(struct circuit_user *u, u64 until)
 {
 	struct circuit *c = u->circuit;
@@ -204,7 +230,7 @@ static void user_close(struct circuit_user *u)
 	atomic_long_inc(&c->cn->resets);
 }
 
-/* With the last socket: is there anything that the next one should know of? */
+/* When the last socket goes: is there anything to keep for the next one? */
 bool user_worth_keeping(struct circuit_user *u)
 {
 	struct breaker_limits limits = circuit_breaker_limits(u->circuit->cn);
@@ -218,7 +244,7 @@ bool user_worth_keeping(struct circuit_user *u)
 		atomic_read(&u->tally.lost));
 }
 
-/* What one look led to; 0: nothing to tell of */
+/* Judge the user once.  Returns the event to report, 0 if there is none. */
 static u8 user_tick(struct circuit_user *u, const struct breaker_limits *limits)
 {
 	struct judge_sample seen, evidence = {};
@@ -245,7 +271,7 @@ static u8 user_tick(struct circuit_user *u, const struct breaker_limits *limits)
 	return TCP_CIRCUIT_CMD_TRIPPED_NTF;
 }
 
-/* Telling */
+/* Reports */
 
 static const char * const reason_names[] = {
 	[TCP_CIRCUIT_REASON_NONE]	= "nothing",
@@ -255,21 +281,22 @@ static const char * const reason_names[] = {
 	[TCP_CIRCUIT_REASON_SHORTFALL]	= "shortfall",
 };
 
-static void circuit_log_trip(const struct circuit *c, const struct evidence *e)
+static void circuit_log_trip(struct circuit *c, const struct evidence *e)
 {
 	u32 loss = judge_loss(e->seen.lost, e->seen.delivered);
 	char name[64];
 
+	if (!__ratelimit(&c->cn->log))
+		return;
 	circuit_peer_name(c, name, sizeof(name));
-	pr_warn_ratelimited("circuit %s: breaker of uid %u tripped by %s: in %u ms %u of %u segments lost (%u.%u %%), %u marked, round trip %u us (%u us explained), %llu bytes/s delivered; window cut from %u to %u segments\n",
-			    name, e->uid, reason_names[e->reason], e->seen.ms,
-			    e->seen.lost, e->seen.lost + e->seen.delivered,
-			    loss / 10, loss % 10, e->seen.ce, e->seen.rtt_us,
-			    e->rtt_expected, e->rate, e->window,
-			    split_cut(e->window));
+	pr_warn("circuit %s: breaker of uid %u tripped by %s: in %u ms %u of %u segments lost (%u.%u %%), %u marked, round trip %u us (%u us explained), %llu bytes/s delivered; window cut from %u to %u segments\n",
+		name, e->host_uid, reason_names[e->reason], e->seen.ms,
+		e->seen.lost, e->seen.lost + e->seen.delivered,
+		loss / 10, loss % 10, e->seen.ce, e->seen.rtt_us,
+		e->seen.rtt_expected, e->rate, e->window, split_cut(e->window));
 }
 
-/* Of @c a breaker has changed, of whichever user. */
+/* A breaker of @c has changed, whichever user's. */
 static void circuit_tell(struct circuit *c, u8 cmd, u32 cause)
 {
 	bool tripped = cmd == TCP_CIRCUIT_CMD_TRIPPED_NTF;
@@ -280,11 +307,11 @@ static void circuit_tell(struct circuit *c, u8 cmd, u32 cause)
 	trace_tcp_circuit_breaker(c, tripped);
 	if (tripped) {
 		circuit_log_trip(c, &c->evidence);
-	} else {
+	} else if (__ratelimit(&c->cn->log)) {
 		circuit_peer_name(c, name, sizeof(name));
-		pr_info_ratelimited("circuit %s: breaker closed %s\n", name,
-				    cause == TCP_CIRCUIT_CAUSE_RESET ?
-				    "by the administrator" : "after its quiet time");
+		pr_info("circuit %s: breaker closed %s\n", name,
+			cause == TCP_CIRCUIT_CAUSE_RESET ?
+			"by the administrator" : "after its quiet time");
 	}
 	circuit_notify(c, cmd, cause, GFP_KERNEL);
 }
@@ -318,7 +345,7 @@ void user_tick_stop(struct circuit_user *u)
 	u->circuit->cn->n_ticking--;
 }
 
-/* A stream has something to tell, or to be taken back from. */
+/* A stream has something to report, or a share that may have to be reclaimed. */
 void stream_wake_tick(struct stream *s)
 {
 	struct circuit_net *cn = s->user->circuit->cn;
@@ -330,7 +357,7 @@ void stream_wake_tick(struct stream *s)
 	spin_unlock_bh(&cn->lock);
 }
 
-/* A user that is kept without a socket, and has nothing left to be kept for */
+/* A kept user without a socket and without anything left to keep */
 static bool user_is_over(const struct circuit_user *u)
 {
 	return !u->sockets && !u->tripped &&
@@ -352,7 +379,7 @@ static bool tally_is_empty(const struct tally *t)
 	return !atomic_read(&t->delivered) && !atomic_read(&t->lost);
 }
 
-/* Look at the first user of the ring and turn it.  False: there is none. */
+/* Judge the first user of the list and rotate it.  False: there is none. */
 static bool circuit_tick_one(struct circuit_net *cn,
 			     const struct breaker_limits *limits)
 {
@@ -412,12 +439,15 @@ static u32 circuit_close_all(struct circuit *c)
 	u32 closed = 0;
 
 	spin_lock_bh(&cn->lock);
+	circuit_forget_marks(cn);
 	hlist_for_each_entry_safe(u, next, &c->users, list) {
 		if (u->tripped) {
 			user_close(u);
 			closed++;
 		}
 		u->rtt_us = 0;
+		u->peer = 0;
+		u->peers_differ = false;
 		memset(&u->judge, 0, sizeof(u->judge));
 		if (!u->sockets)
 			user_free(u);

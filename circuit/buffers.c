@@ -2,23 +2,23 @@
 /*
  * Buffers: a window needs room at both ends from the first segment on
  *
- * TCP would open its receive window at 64 KB and double it each round trip: seven
- * of them to 8 MB, in which a circuit stands idle.  So a socket whose circuit
- * has a window opens as much at once, within a budget:
+ * TCP would start with a receive window of 64 KB and double it each round trip: seven
+ * round trips to 8 MB, during which a circuit is mostly idle.  So a socket whose
+ * circuit has a window opens as much at once, within a budget:
  *
  *	4 windows of buffer carry a stream: one in flight, one behind a hole under
- *	repair, and as much again for the kernel's own overhead.  16 hold 5 % loss,
- *	where repairs are lost, too.  The first socket of a circuit is granted 16,
- *	and each that follows half of what is left, so that all together have
- *	less than 32, whether their programs read or not.
+ *	repair, and as much again for the kernel's own overhead.  16 are enough at
+ *	5 % loss, where retransmissions are lost, too.  The first socket of a circuit
+ *	is granted 16, and each that follows half of what is left, so that all
+ *	together have less than 32, whether their programs read or not.
  *
  *	All grants of the machine together with what TCP holds stay below the
- *	first number of net.ipv4.tcp_mem, from where on the core thinks of
+ *	first number of net.ipv4.tcp_mem, above which the core considers memory
  *	pressure.
  *
  * A socket that is granted nothing opens as TCP does.  A grant is a limit, not an
- * allocation; tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and tcp_mem have the last
- * word.  The core's own auto-tuning goes on from there.
+ * allocation; tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and tcp_mem still apply.  The
+ * core's own auto-tuning continues from there.
  */
 
 #include "circuit.h"
@@ -27,11 +27,13 @@
 #define ROOM_STREAM	16		/* windows for one socket at most */
 #define ROOM_CIRCUIT	32		/* windows for all of a circuit */
 
-static atomic_long_t circuit_rooms;	/* granted on this machine, 32 KiB each */
+/* Granted, 32 KiB each */
+static atomic_long_t circuit_rooms;		/* on this machine */
+static atomic_long_t circuit_rooms_guests;	/* of these, to other namespaces */
 
 /*
- * May a buffer grow beyond its size?  As the core asks (tcp_clamp_window(),
- * tcp_should_expand_sndbuf())
+ * May a buffer grow beyond its size?  The core's own condition (tcp_clamp_window(),
+ * tcp_should_expand_sndbuf()).
  */
 static bool circuit_memory_left(const struct sock *sk)
 {
@@ -39,25 +41,34 @@ static bool circuit_memory_left(const struct sock *sk)
 	       sk_memory_allocated(sk) < sk_prot_mem_limits(sk, 0);
 }
 
+static s64 rooms_granted(const atomic_long_t *rooms)
+{
+	return (s64)atomic_long_read(rooms) << ROOM_SHIFT;
+}
+
 /*
- * Bytes that TCP may hold before it comes near pressure, less what is granted.  A
- * namespace that is not the machine's own has half of what the others left.
+ * Bytes that TCP may hold before memory pressure, less what is granted.  A namespace
+ * that is not the machine's own (init_net) has half of what the others left; all such
+ * namespaces together have half of the machine's.
  */
 static s64 machine_room(const struct sock *sk)
 {
 	const struct circuit_net *cn = circuit_pernet(sk);
-	s64 pages = sk_prot_mem_limits(sk, 0) - sk_memory_allocated(sk);
-	s64 left = (pages << PAGE_SHIFT) -
-		   ((s64)atomic_long_read(&circuit_rooms) << ROOM_SHIFT);
+	s64 all = (s64)(sk_prot_mem_limits(sk, 0) - sk_memory_allocated(sk)) <<
+		  PAGE_SHIFT;
+	s64 left = all - rooms_granted(&circuit_rooms);
 	s64 own = atomic64_read(&cn->room);
 
-	return net_eq(cn->net, &init_net) ? left : (left + own) / 2 - own;
+	if (net_eq(cn->net, &init_net))
+		return left;
+	return min((left + own) / 2 - own,
+		   all / 2 - rooms_granted(&circuit_rooms_guests));
 }
 
 /*
  * Bytes of buffer that a socket of @c may have, whose @window is in bytes, when
- * @before others have had theirs; 0 = none.  Of the machine's an eighth stays for
- * the next.
+ * @before others have had theirs; 0 = none.  An eighth of what the machine has left
+ * stays for the next socket.
  */
 u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window,
 		  int before)
@@ -82,6 +93,8 @@ static void stream_count_room(const struct stream *s, int room)
 	atomic64_add((s64)room << ROOM_SHIFT, &c->room);
 	atomic64_add((s64)room << ROOM_SHIFT, &c->cn->room);
 	atomic_long_add(room, &circuit_rooms);
+	if (!net_eq(c->cn->net, &init_net))
+		atomic_long_add(room, &circuit_rooms_guests);
 }
 
 static void stream_take_room(struct sock *sk, u64 bytes)
@@ -97,9 +110,9 @@ static void stream_take_room(struct sock *sk, u64 bytes)
 
 /*
  * Was the receive window's clamp asked for (TCP_WINDOW_CLAMP, a route's window)?
- * Else it is what the buffer gave, less the segment that is kept back; which was
- * longer by its options then (tcp_rcv_state_process() takes them from advmss
- * after tcp_init_buffer_space()).
+ * Otherwise it is what the buffer gave, less one reserved segment, which then still
+ * included its options (tcp_rcv_state_process() subtracts them from advmss after
+ * tcp_init_buffer_space()).
  */
 static bool circuit_clamped(const struct sock *sk)
 {
@@ -140,8 +153,9 @@ static void circuit_open_receiver(struct sock *sk)
 }
 
 /*
- * The grant goes back.  A connection that lives on has the buffer that TCP begins
- * with, or what it holds of data already; in another circuit it asks again.
+ * Return the grant.  A connection that lives on has the buffer that TCP starts with,
+ * or as much as the data that it already holds; another circuit may grant it one
+ * again.
  */
 void circuit_close_receiver(struct sock *sk)
 {
@@ -164,7 +178,7 @@ void circuit_close_receiver(struct sock *sk)
 					 tcp_win_from_space(sk, rcvbuf));
 }
 
-/* What the core takes a segment to cost in the send buffer, bytes. */
+/* What a segment costs in the send buffer by the core's estimate, bytes */
 static u64 circuit_segment_cost(const struct tcp_sock *tp)
 {
 	u32 cost = max_t(u32, tp->rx_opt.mss_clamp, tp->mss_cache) +
@@ -175,8 +189,8 @@ static u64 circuit_segment_cost(const struct tcp_sock *tp)
 }
 
 /*
- * Of @window segments, those that the send buffer has room for: two, and what waits
- * behind a hole beside them.  While a segment is sent again and lost again, those
+ * How many windows, of @window segments each, the send buffer has to hold: two, plus
+ * what waits behind a hole.  While a segment is retransmitted and lost again, those
  * that arrived stay in the buffer.
  */
 static u32 circuit_windows(const struct tcp_sock *tp, u32 window)
@@ -184,7 +198,7 @@ static u32 circuit_windows(const struct tcp_sock *tp, u32 window)
 	return 2 + (tp->snd_nxt - tp->snd_una) / tp->mss_cache / window;
 }
 
-/* And what they cost, bytes: tcp_sndbuf_expand()'s product, which is an int there */
+/* What they cost, bytes: the product of tcp_sndbuf_expand(), which is an int there */
 static u64 circuit_sndbuf(const struct tcp_sock *tp, u32 window)
 {
 	return circuit_windows(tp, window) * circuit_segment_cost(tp) *
@@ -194,8 +208,8 @@ static u64 circuit_sndbuf(const struct tcp_sock *tp, u32 window)
 /*
  * From 246,724 segments of 1448 bytes on (cost 4352 with wireless drivers, else
  * 2304) two windows do not fit that int, and the buffer would stay at its 87 KB:
- * take what tcp_wmem allows without the core's help then.  The callers have looked
- * at SOCK_SNDBUF_LOCK.
+ * then take what tcp_wmem allows, without the core.  The callers have checked
+ * SOCK_SNDBUF_LOCK.
  */
 u32 circuit_sndbuf_expand(struct sock *sk)
 {
@@ -210,7 +224,7 @@ u32 circuit_sndbuf_expand(struct sock *sk)
 	return 0;
 }
 
-/* Its share of the window, or its equal one where it has little to send as yet */
+/* Its share of the window, or an equal part where it has had little to send so far */
 static u32 circuit_next_window(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -224,10 +238,10 @@ static u32 circuit_next_window(const struct sock *sk)
 }
 
 /*
- * The send buffer of a connection that is there (a server's, after accept()) is for
- * the ten segments that it began with, and the core gives it more with the first
- * ACK: a round trip late.  Wake writers blocked on the send buffer, as SO_SNDBUF
- * does, and a subflow's MPTCP connection, which has a size of its own.
+ * The send buffer of an established connection (a server's, after accept()) was sized
+ * for its ten first segments, and the core enlarges it only with the first ACK: a
+ * round trip late.  Wake writers blocked on the send buffer, as SO_SNDBUF does, and a
+ * subflow's MPTCP connection, which has a size of its own.
  */
 static void circuit_open_sender(struct sock *sk)
 {

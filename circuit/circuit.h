@@ -3,18 +3,20 @@
  * What the parts of tcp_circuit share
  *
  *	namespace	struct circuit_net: the table, the sysctls, the counters
- *	circuit		an object that the administrator made, or (auto) what the
- *			streams to one peer share where no object matches
+ *	circuit		an object that the administrator made; or, where no object
+ *			matches, an automatic circuit for the streams to one peer
  *	user		the sockets of one uid in a circuit: what a breaker judges
- *	pool		a window and the streams that draw on it: the circuit's, or
- *			what its breakers leave to those whom they cut
+ *	pool		a window and the streams that share it: the circuit's, or
+ *			what is left of it for users whose breaker is open
  *	stream		a socket, in its private area
+ *	tick		the work item that judges users ten times a second
  *
  * Locks, outermost first:
  *
  *	circuit_net.mutex	changes of objects, by netlink
- *	the socket's		fields of struct stream, but for its share
- *	circuit_net.lock	membership: autos, users, who is looked at by the tick
+ *	the socket's		fields of struct stream, except its share
+ *	circuit_net.lock	membership: automatic circuits, users, which users the
+ *				tick judges
  *	pool.lock		shares: what streams hold, and in which state
  *
  * An ACK of a settled stream takes none of them.
@@ -24,6 +26,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/ratelimit.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
 #include <linux/spinlock.h>
@@ -42,26 +45,27 @@
 #include "split.h"
 
 #define STREAM_MARK	0x63697263U	/* "circ": the private area is ours */
-#define STREAM_YOUNG	2		/* round trips: the one that is under way, one more */
+#define STREAM_YOUNG	2		/* round trips: the current one and one more */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
 
-#define CIRCUIT_TICK	(HZ / 10)	/* jiffies between looks at a circuit */
+#define CIRCUIT_TICK	(HZ / 10)	/* jiffies between ticks */
 #define CIRCUIT_PREFIXES_NET	(4 * 65536)	/* prefixes of a namespace */
-#define CIRCUIT_AUTOS_NET	(16 * 65536)	/* circuits without an object */
+#define CIRCUIT_AUTOS_NET	(16 * 65536)	/* automatic circuits */
 #define CIRCUIT_KEPT_NET	256	/* users without a socket */
+#define CIRCUIT_MARKED_NET	64	/* uids whose open breakers were forgotten */
 
 struct circuit;
 
-/* A window, and who draws on it */
+/* A window, and the streams that share it */
 struct pool {
 	spinlock_t		lock;	/* of all below */
 	struct list_head	active;	/* streams that are not idle */
 	u32	cwnd_total;	/* sum of shares, segments */
-	u32	modest;		/* of these, held by the modest */
-	u32	hungry;		/* streams that are */
+	u32	modest;		/* of these, held by modest streams */
+	u32	hungry;		/* hungry streams */
 	u32	busy;		/* streams that are modest or hungry */
-	u32	sockets;	/* all that belong to it, the idle, too */
-	u32	version;	/* one more when any of what shares are made from changes */
+	u32	sockets;	/* all streams of the pool, including idle ones */
+	u32	version;	/* incremented when anything changes that shares depend on */
 };
 
 /* What streams have seen since the last tick; added to without a lock. */
@@ -72,19 +76,21 @@ struct tally {
 	atomic64_t	bytes;		/* delivered, on the wire */
 	atomic64_t	share_ms;	/* segments of window held x ms */
 	atomic64_t	full_ms;	/* of these, in use */
-	atomic64_t	local_ms;	/* of these, much of it in this host */
-	atomic64_t	late_ms;	/* of these, the round trip too long */
+	atomic64_t	local_ms;	/* of these, with a backlog in this host */
+	atomic64_t	late_ms;	/* of these, with too long a round trip */
+	atomic64_t	carries;	/* bytes that the window held should have carried */
 	u32		rtt_us;		/* smallest smoothed round trip, 0 = none */
+	u32		rtt_expected;	/* us: the longest that was explained, 0 = none */
 };
 
-/* What a breaker saw when it tripped, for those who ask */
+/* What a breaker saw when it tripped, for readers (netlink, TCP_CIRCUIT_INFO) */
 struct evidence {
 	struct judge_sample	seen;
 	u32	reason;		/* enum tcp_circuit_reason, 0 = it never tripped */
 	u32	uid;		/* in the namespace's user namespace */
-	u32	rtt_expected;	/* us, 0 = unknown */
+	u32	host_uid;	/* in the initial user namespace */
 	u32	threshold;	/* thousandths */
-	u32	window;		/* segments, before */
+	u32	window;		/* segments, before the cut */
 	u64	rate;		/* bytes/s delivered */
 };
 
@@ -93,31 +99,33 @@ struct user_key {
 	unsigned long	uid;		/* kuid */
 };
 
-/* The sockets of one uid in a circuit; freed with the last, unless it is kept */
+/* The sockets of one uid in a circuit; freed with the last socket unless it is kept */
 struct circuit_user {
 	struct user_key		key;
 	struct rhash_head	node;	/* in circuit_net.users */
 	struct hlist_node	list;	/* in circuit.users, under circuit_net.lock */
 	struct list_head	kept;	/* in circuit_net.kept while without a socket */
-	struct list_head	ticking; /* in circuit_net.ticking while there is what to judge */
+	struct list_head	ticking; /* in circuit_net.ticking while the tick judges it */
 	struct circuit		*circuit; /* referenced */
 	u32	sockets;	/* under circuit_net.lock */
 	u32	tripped;	/* enum tcp_circuit_breaker; under circuit_net.lock */
 	u32	trips;		/* times */
-	u64	quiet_until;	/* jiffies64: closes then; or is forgotten then, unless tripped */
+	u64	quiet_until;	/* jiffies64: when its breaker closes, or else a kept user goes */
 	u32	rtt_us;		/* smallest round trip ever seen, 0 = none */
+	u32	peer;		/* hash of the first peer's address, 0 = none yet */
+	bool	peers_differ;	/* there were others, which may be nearer or farther */
 	u32	wire;		/* bytes of a full segment, last seen */
 	struct tally	tally;
-	struct judge	judge;	/* the tick's own */
+	struct judge	judge;	/* used by the tick alone */
 	struct evidence	evidence;
-	u32	judged;		/* jiffies: last look */
+	u32	judged;		/* jiffies: when it was last judged */
 };
 
-/* Where no object matches: who shares */
+/* The key of an automatic circuit */
 struct auto_key {
 	u8	addr[16];	/* as struct match_key */
 	u32	family;		/* 4 or 6 */
-	u32	ifindex;	/* outgoing device: tells VRFs and links apart */
+	u32	ifindex;	/* outgoing device: distinguishes VRFs and links */
 	u32	route;		/* initcwnd of the route, segments, 0 = none */
 	u32	uid;		/* whose net.ipv4.tcp_circuit_fcwnd_max it is, or NO_UID */
 };
@@ -130,19 +138,19 @@ struct circuit_prefix {
 	struct circuit		*circuit;
 	struct list_head	list;	/* in circuit.prefixes */
 	struct list_head	added;	/* while a change is made */
-	bool			stays;	/* likewise */
+	bool			stays;	/* while a change is made: the new config has it */
 	struct rcu_head		rcu;
 };
 
-/* References: the table, each user. */
+/* Referenced by the table and by each user */
 struct circuit {
 	struct circuit_net	*cn;
 	refcount_t	refs;
 	u32		id;
 
-	/* An object's; under circuit_net.mutex, read under RCU */
-	char		name[TCP_CIRCUIT_NAME_LEN];	/* "" = auto */
-	u32		window;		/* segments, 0 = auto */
+	/* Of an object; under circuit_net.mutex, read under RCU */
+	char		name[TCP_CIRCUIT_NAME_LEN];	/* "" = automatic */
+	u32		window;		/* segments, 0 = automatic */
 	u32		ifindex;	/* 0 = any */
 	u32		mark;		/* 0 = any */
 	u32		flags;		/* enum tcp_circuit_flags */
@@ -151,7 +159,7 @@ struct circuit {
 	u32		n_prefixes;
 	bool		gone;		/* no longer in the table */
 
-	/* An auto's */
+	/* Of an automatic circuit */
 	struct auto_key	key;
 
 	struct rhash_head	node;	/* in circuit_net.names or .autos */
@@ -160,19 +168,25 @@ struct circuit {
 	/* Read on each ACK of each stream, written when a share changes */
 	struct pool	pool ____cacheline_aligned_in_smp;
 
-	struct pool	cut;	/* of what breakers leave, for all users that they cut */
+	struct pool	cut;	/* what is left for all users whose breaker is open */
 
 	struct hlist_head	users;	/* under circuit_net.lock */
 	u32		reclaimed;	/* jiffies: last pool_reclaim() */
-	u32		seen_window;	/* last held by a stream, for those who look */
+	u32		seen_window;	/* the window that a stream last applied, for readers */
 	u32		sockets;	/* of all users; under circuit_net.lock */
 	u32		tripped_users;	/* under circuit_net.lock */
 	u32		trips;		/* times, of all users */
-	struct evidence	evidence;	/* of the last trip, under circuit_net.lock */
+	struct evidence	evidence;	/* of the last trip, under pool.lock */
 	atomic64_t	lost;		/* segments, ever */
 	atomic64_t	delivered;
 	atomic64_t	ce;
 	atomic64_t	room;		/* bytes of receive window granted, buffers.c */
+};
+
+/* A uid whose open breaker was forgotten for lack of room: it is cut everywhere. */
+struct circuit_mark {
+	unsigned long	uid;	/* kuid */
+	u64		until;	/* jiffies64, 0 = none */
 };
 
 struct circuit_net {
@@ -189,9 +203,9 @@ struct circuit_net {
 	struct ctl_table	*sysctls;
 
 	/* The table */
-	u32			generation;	/* one more with each change */
+	u32			generation;	/* incremented with each change */
 	struct mutex		mutex;	/* of objects */
-	spinlock_t		lock;	/* of membership: autos, users */
+	spinlock_t		lock;	/* of membership: automatic circuits, users */
 	struct rhashtable	names;		/* objects */
 	struct rhashtable	prefixes;	/* of objects */
 	struct rhashtable	autos;
@@ -207,13 +221,15 @@ struct circuit_net {
 	u32			n_kept;		/* under lock */
 	atomic64_t		room;		/* bytes of receive window granted */
 	struct list_head	kept;		/* users, the oldest first */
-	struct list_head	ticking;	/* users to judge; the tick turns it round */
+	struct circuit_mark	marks[CIRCUIT_MARKED_NET];	/* under lock */
+	struct list_head	ticking;	/* users to judge; the tick rotates it */
 	u32			n_ticking;	/* under lock */
 	struct delayed_work	tick;
+	struct ratelimit_state	log;		/* lines about breakers */
 
 	atomic_long_t	opened;		/* connections that began with a window */
 	atomic_long_t	reno;		/* connections that had none */
-	atomic_long_t	restored;	/* windows of the core overruled */
+	atomic_long_t	restored;	/* windows set by the core and overruled */
 	atomic_long_t	timeouts;
 	atomic_long_t	recoveries;
 	atomic_long_t	trips;
@@ -221,43 +237,43 @@ struct circuit_net {
 	atomic_long_t	no_memory;	/* streams left without a circuit */
 };
 
-/* The private area of a socket: 104 bytes at most, and not one to spare */
+/* The private area of a socket: 104 bytes at most, all of them used */
 struct stream {
 	struct list_head	active;	/* in its pool's list */
-	u64	depart;		/* ns: when the next of the first ten may go */
+	u64	depart;		/* ns: when the next of the first ten may be sent */
 	struct circuit_user	*user;	/* NULL: Reno, or before init() */
 	unsigned long	pace;	/* payload bytes/s, ~0 = unpaced */
-	u32	mark;		/* STREAM_MARK, or the area is not filled yet */
+	u32	mark;		/* STREAM_MARK, or the area is not circuit's (yet) */
 	u32	asked:21,	/* TCP_CIRCUIT_FCWND, segments, 0 = none */
 		gain:8,		/* of its pool's window, 1/256, for ss */
-		young:2;	/* round trips before its use of its share tells */
+		young:2;	/* round trips until its use of its share is judged */
 	u32	route;		/* its route's initcwnd, segments, 0 = none */
 	u32	ifindex;	/* outgoing device, last seen */
-	u32	generation;	/* of the table when it looked itself up */
-	u32	cwnd;		/* last set by us, segments */
+	u32	generation;	/* of the table at its last lookup */
+	u32	cwnd;		/* last set by circuit, segments */
 	u32	share;		/* of its pool's window, segments; under pool.lock */
 	u32	round_start;	/* tp->delivered when this round trip began */
-	u32	round_end;	/* that, and all that was outstanding then */
+	u32	round_end;	/* round_start + what was outstanding then */
 	u32	lost;		/* reported so far, of stream_lost() */
 	u32	delivered;	/* reported so far */
 	u32	ce;		/* reported so far */
 	u16	version;	/* of its pool when its share was made */
 	u16	room;		/* receive window granted, 32 KiB each */
 	u16	reported;	/* jiffies */
-	u16	mss;		/* that pace was made from, bytes */
+	u16	mss;		/* that pace was computed from, bytes */
 	u16	burst;		/* segments, when paced */
 	u8	restored;	/* times the core's window was overruled */
 	u8	losses;		/* times TCP_CA_Loss was entered */
 	u8	recoveries;	/* times TCP_CA_Recovery was entered */
-	u8	let_go;		/* of the first ten, when last one might go, + 1 */
+	u8	let_go;		/* 1 + data_segs_out when one of the first ten was last let go */
 	u8	state;		/* enum tcp_circuit_state; under pool.lock */
 	u8	live:1,		/* between init() and release() */
 		own:1,		/* asked for with CAP_NET_ADMIN */
-		cut:1,		/* by its user's breaker: draws on circuit.cut */
-		proved:1,	/* modest by what it did, not by what it asks */
+		cut:1,		/* by its user's breaker: in circuit.cut */
+		proved:1,	/* modest by what it had in flight, not by what it needs */
 		repace:1,	/* its share has changed */
-		paced:1,	/* sk_pacing_status is our doing */
-		settled:1;	/* its share stays until generation or version move */
+		paced:1,	/* circuit has set sk_pacing_status */
+		settled:1;	/* its share stays until generation or version change */
 };
 
 /* A window and what gives it */
@@ -280,7 +296,7 @@ static inline struct circuit_net *circuit_pernet(const struct sock *sk)
 	return circuit_net_of(sock_net(sk));
 }
 
-/* The pool that a stream with a user draws on */
+/* The pool of a stream that has a user */
 static inline struct pool *stream_pool(const struct stream *s)
 {
 	return s->cut ? &s->user->circuit->cut : &s->user->circuit->pool;
@@ -316,6 +332,7 @@ void circuit_del_name(struct circuit *c);
 u64 circuit_table_memory(const struct circuit_net *cn);
 void circuit_peer_name(const struct circuit *c, char *text, size_t size);
 void user_free(struct circuit_user *u);
+void circuit_forget_marks(struct circuit_net *cn);
 bool stream_join(struct sock *sk);
 void stream_leave(struct sock *sk);
 bool stream_belongs(struct sock *sk);

@@ -42,11 +42,14 @@ static void judge_add(struct judge_sample *sum, const struct judge_sample *s)
 	sum->full_ms += s->full_ms;
 	sum->local_ms += s->local_ms;
 	sum->late_ms += s->late_ms;
+	sum->carries += s->carries;
+	if (s->rtt_expected > sum->rtt_expected)
+		sum->rtt_expected = s->rtt_expected;
 	if (s->rtt_us && (!sum->rtt_us || s->rtt_us < sum->rtt_us))
 		sum->rtt_us = s->rtt_us;
 }
 
-/* The window was in use throughout, and not by what stands in this host. */
+/* The window was in use throughout, and not by what is queued in this host. */
 static bool judge_path_limits(const struct judge_sample *s)
 {
 	return s->share_ms && 4 * s->full_ms >= 3 * s->share_ms &&
@@ -67,36 +70,28 @@ static bool judge_delayed(const struct judge_sample *s)
 }
 
 /*
- * What the circuit carries, bytes/s: its rate, or its window each round trip where
- * that is less; 0 = unknown.  A window that is merely small is nobody's harm.
+ * What @share segments of the window carry in @ms, bytes on the wire: their part of
+ * the rate, or @share segments each round trip where that is less; 0 = unknown.  A
+ * window that is only small harms nobody.  share <= window <= 2^26, rate < 2^37,
+ * wire < 2^17, ms < 2^20: no product has more than 63 bits.
  */
-static u64 judge_carries(const struct judge_circuit *c)
+u64 judge_carries(const struct judge_circuit *c, u32 share, u32 ms)
 {
-	u64 by_window;
+	u64 by_rate, by_window;
 
-	if (!c->rate || !c->rtt_us)
+	if (!c->rate || !c->rtt_us || !c->window)
 		return 0;
-	by_window = div64_u64((u64)c->window * c->wire * 1000000, c->rtt_us);
-	return min_t(u64, c->rate, by_window);
+	by_rate = div64_u64(c->rate * min_t(u32, share, c->window), c->window);
+	by_window = div64_u64((u64)share * c->wire * 1000000, c->rtt_us);
+	return div64_u64(min_t(u64, by_rate, by_window) * ms, 1000);
 }
 
-/*
- * Delivered, against half of what is carried in the part of the window that was
- * held.  share_ms < 2^26 x 2^20, rate < 2^37: parts < 2^31, carried < 2^58.
- */
-static bool judge_short(const struct judge_sample *s,
-			const struct judge_circuit *c)
+static bool judge_short(const struct judge_sample *s)
 {
-	u64 parts, carried;
-
-	if (!c->window)
-		return false;
-	parts = div64_u64(1000 * s->share_ms, c->window); /* ms / 1000 */
-	carried = div64_u64(parts * div64_u64(judge_carries(c), 1000), 1000);
-	return 2 * s->bytes < carried;
+	return 2 * s->bytes < s->carries;
 }
 
-/* Does a whole slot speak of @reason? */
+/* Does a whole slot have evidence of @reason? */
 static bool judge_bad(const struct judge_sample *s,
 		      const struct judge_circuit *c, enum judge_reason reason)
 {
@@ -106,13 +101,13 @@ static bool judge_bad(const struct judge_sample *s,
 	case JUDGE_DELAY:
 		return judge_path_limits(s) && judge_delayed(s);
 	case JUDGE_SHORTFALL:
-		return judge_path_limits(s) && judge_short(s, c);
+		return judge_path_limits(s) && judge_short(s);
 	default:
 		return false;
 	}
 }
 
-/* All but loss; slots in which next to nothing arrived say nothing. */
+/* All reasons but loss; a slot in which next to nothing arrived does not count. */
 static enum judge_reason judge_slot(struct judge *j,
 				    const struct judge_circuit *c)
 {
@@ -157,7 +152,7 @@ static bool judge_loss_slot_ended(const struct judge_sample *s,
 	       (u64)s->lost + s->delivered >= JUDGE_LOSS_SEGMENTS;
 }
 
-/* Does the last slot of any kind speak against the path? */
+/* Does the last slot of any kind have evidence against the path? */
 bool judge_suspects(const struct judge *j)
 {
 	enum judge_reason reason;
@@ -170,7 +165,7 @@ bool judge_suspects(const struct judge *j)
 
 /*
  * Add what was seen, and judge the slots that end with it.  Returns a reason as
- * long as it stands, with the slot's sum in @evidence; JUDGE_NONE otherwise.
+ * long as it holds, with the slot's sum in @evidence; JUDGE_NONE otherwise.
  */
 enum judge_reason judge(struct judge *j, const struct judge_sample *seen,
 			const struct judge_circuit *c,

@@ -2,9 +2,9 @@
 /*
  * The breaker's judgement: what was seen, and whether it trips
  *
- * A fixed window on a path that is shared after all (a reroute, a wrong number)
+ * A fixed window on a path that is shared after all (a reroute, a mistyped rate)
  * would starve everybody else for good.  RFC 8084 asks for a breaker that stops
- * this, and RFC 9743 5.1.1 for one in an algorithm as this one.  It judges what
+ * this, and RFC 9743 5.1.1 for one in an algorithm like this one.  It judges what
  * the streams of one user of a circuit saw together, slot by slot:
  *
  *	slot	a fourth of net.ipv4.tcp_circuit_breaker_ms; for loss also at
@@ -18,15 +18,15 @@
  *	delay	the smoothed round trip above twice what the circuit explains: its
  *		own round trip, or the time that its window takes at its rate
  *		where that is more; and 5 ms
- *	short	less than half delivered of what the user's part of the window
- *		carries: of the rate, or of a window each round trip where that
- *		is less
+ *	short	less than half delivered of what the part of the window that the
+ *		user's streams held carries: its part of the rate, or itself each
+ *		round trip where that is less
  *
  * Delay and shortfall need a rate, a window in use throughout, and no backlog in
- * this host's own queues, which hold what a local shaper does not let pass: of
+ * this host's own queues, where a local shaper keeps what it does not let pass: of
  * the window that the user's streams held, by segments and time, three quarters in
  * use, and less than one quarter by streams with such a backlog.
- * Four slots in a row that speak of one reason trip.
+ * Four slots in a row with evidence of the same reason trip the breaker.
  *
  * Arithmetic alone: also compiled in user space, by its unit test.
  */
@@ -36,9 +36,9 @@
 #include <linux/types.h>
 
 #define JUDGE_SLOTS		4	/* in a row that trip */
-#define JUDGE_LOSS_SEGMENTS	256	/* that a slot of loss has at least */
+#define JUDGE_LOSS_SEGMENTS	256	/* at least, in a slot for loss */
 #define JUDGE_LOSS_RTTS		5	/* round trips that it lasts at least */
-#define JUDGE_SEGMENTS		32	/* delivered, of any other slot */
+#define JUDGE_SEGMENTS		32	/* delivered at least, in any other slot */
 #define JUDGE_DELAY_US		5000	/* beyond twice what is explained */
 
 enum judge_reason {	/* as enum tcp_circuit_reason */
@@ -50,18 +50,20 @@ enum judge_reason {	/* as enum tcp_circuit_reason */
 	JUDGE_REASONS,
 };
 
-/* What was seen since the last look */
+/* What was seen since the last judgement */
 struct judge_sample {
 	u32	ms;
 	u32	lost;		/* segments */
 	u32	delivered;	/* segments */
 	u32	ce;		/* of these, marked */
 	u32	rtt_us;		/* smallest smoothed round trip, 0 = none seen */
+	u32	rtt_expected;	/* us: the longest that was explained, 0 = none */
 	u64	bytes;		/* delivered, on the wire */
 	u64	share_ms;	/* segments of window held x ms */
 	u64	full_ms;	/* of these, the window was in use */
-	u64	local_ms;	/* of these, much of it stood in this host */
+	u64	local_ms;	/* of these, with a backlog in this host */
 	u64	late_ms;	/* of these, the round trip was too long: judge_late() */
+	u64	carries;	/* bytes that these should have carried: judge_carries() */
 };
 
 /* What is known of the circuit */
@@ -71,20 +73,21 @@ struct judge_circuit {
 	u32	window;		/* segments */
 	u32	wire;		/* bytes of the user's full segment */
 	u64	rate;		/* bytes/s, 0 = unknown */
-	u32	rtt_us;		/* smallest round trip that the user saw, 0 = none */
+	u32	rtt_us;		/* smallest round trip that was seen, 0 = none */
 };
 
 struct judge {
 	struct judge_sample	slot;	/* so far */
-	struct judge_sample	loss;	/* of the slot of loss so far */
+	struct judge_sample	loss;	/* of the slot for loss so far */
 	u32	bad[JUDGE_REASONS];	/* slots in a row */
-	bool	spoke;		/* a slot that ended with the last look was bad */
+	bool	spoke;		/* a slot that ended with the last judgement was bad */
 };
 
 u32 judge_loss(u32 lost, u32 delivered);
 bool judge_suspects(const struct judge *j);
 bool judge_late(const struct judge_circuit *c, u32 rtt_us);
 u32 judge_expected_rtt(const struct judge_circuit *c);
+u64 judge_carries(const struct judge_circuit *c, u32 share, u32 ms);
 enum judge_reason judge(struct judge *j, const struct judge_sample *seen,
 			const struct judge_circuit *c,
 			struct judge_sample *evidence);

@@ -8,8 +8,8 @@
  * (netlink_put.c).
  *
  * Changes require CAP_NET_ADMIN in the user namespace that owns the network
- * namespace; the core checks that.  Anybody may read objects.  Circuits without an
- * object, and events, are for administrators only, as they show whom others talk to.
+ * namespace; the core checks that.  Anybody may read objects.  Automatic circuits and
+ * events are for administrators only, as they show whom others talk to.
  * Where the machine's own limits bind all breakers (tcp_circuit_ceiling_breaker), only
  * the machine's administrator may close one.
  *

@@ -291,7 +291,7 @@ static struct circuit *find_by_name(struct genl_info *info)
 		return ERR_PTR(err);
 	c = circuit_find_name(circuit_net_of(genl_info_net(info)), name);
 	if (!c)
-		NL_SET_ERR_MSG(info->extack, "no circuit of this name");
+		NL_SET_ERR_MSG(info->extack, "no circuit with this name");
 	return c ?: ERR_PTR(-ENOENT);
 }
 
@@ -317,7 +317,7 @@ static struct circuit *find_by_address(struct genl_info *info, bool autos)
 
 /*
  * The circuit with this NAME, or the one that ADDRESS belongs to, with a reference;
- * NULL if neither is given.  @autos: also circuits without an object.
+ * NULL if neither is given.  @autos: also automatic circuits.
  */
 struct circuit *circuit_parse_find(struct genl_info *info, bool autos)
 {

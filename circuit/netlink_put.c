@@ -5,7 +5,7 @@
  * All of them describe a circuit by the same attributes:
  *
  *	identity	for an object its name, prefixes, window and selectors; for
- *			a circuit without one its peer, and its user where the
+ *			an automatic circuit its peer, and its user where the
  *			window is one user's
  *	state		rate, flags, sockets, shares, breaker, counters, and the
  *			evidence on which the breaker last tripped
@@ -29,9 +29,12 @@ size_t circuit_message_size(u32 prefixes)
 	return CIRCUIT_MSG_SIZE + (prefixes + CIRCUIT_MSG_MORE) * CIRCUIT_MSG_PREFIX;
 }
 
+/* While an object is replaced it has its old prefixes and the new ones. */
 static struct sk_buff *circuit_message(const struct circuit *c, gfp_t gfp)
 {
-	return genlmsg_new(circuit_message_size(READ_ONCE(c->n_prefixes)), gfp);
+	u32 prefixes = c->name[0] ? 2 * TCP_CIRCUIT_PREFIXES_MAX : 0;
+
+	return genlmsg_new(circuit_message_size(prefixes), gfp);
 }
 
 /* A circuit */
@@ -68,7 +71,7 @@ static int put_evidence(struct sk_buff *skb, const struct evidence *e, bool all)
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_LOST, e->seen.lost) ||
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_CE, e->seen.ce) ||
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_RTT, e->seen.rtt_us) ||
-	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED, e->rtt_expected) ||
+	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED, e->seen.rtt_expected) ||
 	    nla_put_u64_64bit(skb, TCP_CIRCUIT_EVIDENCE_A_RATE, e->rate,
 			      TCP_CIRCUIT_EVIDENCE_A_PAD) ||
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_THRESHOLD, e->threshold) ||
@@ -102,7 +105,7 @@ static int put_config(struct sk_buff *skb, const struct circuit *c)
 	return 0;
 }
 
-/* The identity of a circuit without an object */
+/* The identity of an automatic circuit */
 static int put_auto(struct sk_buff *skb, const struct circuit *c)
 {
 	const struct auto_key *key = &c->key;
@@ -123,6 +126,7 @@ static int put_auto(struct sk_buff *skb, const struct circuit *c)
 static int put_state(struct sk_buff *skb, struct circuit *c, bool all)
 {
 	u32 tripped = READ_ONCE(c->tripped_users);
+	struct evidence evidence;
 
 	if (nla_put_u64_64bit(skb, TCP_CIRCUIT_A_RATE, READ_ONCE(c->rate),
 			      TCP_CIRCUIT_A_PAD) ||
@@ -144,7 +148,10 @@ static int put_state(struct sk_buff *skb, struct circuit *c, bool all)
 	    nla_put_u64_64bit(skb, TCP_CIRCUIT_A_CE,
 			      atomic64_read(&c->ce), TCP_CIRCUIT_A_PAD))
 		return -EMSGSIZE;
-	return put_evidence(skb, &c->evidence, all);
+	spin_lock_bh(&c->pool.lock);
+	evidence = c->evidence;
+	spin_unlock_bh(&c->pool.lock);
+	return put_evidence(skb, &evidence, all);
 }
 
 static int put_circuit(struct sk_buff *skb, struct circuit *c, bool all)
@@ -191,8 +198,8 @@ int circuit_dump(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /*
- * The event of a circuit without an object tells whom somebody talks to.  Where the
- * kernel cannot keep users out of the group, no such event is sent.
+ * The event of an automatic circuit shows whom somebody talks to.  Where the kernel
+ * cannot keep users out of the group, no such event is sent.
  */
 static bool group_is_closed(void)
 {

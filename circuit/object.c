@@ -2,8 +2,9 @@
 /*
  * Objects: circuits that the administrator makes, replaces and removes
  *
- * All that can fail is done first, under circuit_net.mutex: a change is made whole
- * or not at all.  Live streams look at their circuit again with their next ACK.
+ * All that can fail is done first, under circuit_net.mutex: a change is made
+ * completely or not at all.  Live streams look up their circuit again with their next
+ * ACK.
  */
 
 #include <linux/module.h>
@@ -32,7 +33,7 @@ bool circuit_config_has(const struct circuit_config *config,
 	return false;
 }
 
-/* May @c, NULL for a new circuit, have all prefixes of @config? */
+/* Can @c (NULL: a new circuit) have all prefixes of @config? */
 static int prefixes_check(struct circuit_net *cn, const struct circuit *c,
 			  const struct circuit_config *config,
 			  struct netlink_ext_ack *extack)
@@ -41,7 +42,7 @@ static int prefixes_check(struct circuit_net *cn, const struct circuit *c,
 	struct circuit_prefix *p, *other;
 
 	if (cn->n_prefixes - has + config->n_prefixes > CIRCUIT_PREFIXES_NET) {
-		NL_SET_ERR_MSG(extack, "the namespace has as many prefixes as it may");
+		NL_SET_ERR_MSG(extack, "the namespace has reached its limit of prefixes");
 		return -ENOSPC;
 	}
 	list_for_each_entry(p, &config->prefixes, list) {
@@ -54,7 +55,7 @@ static int prefixes_check(struct circuit_net *cn, const struct circuit *c,
 	return 0;
 }
 
-/* Take those that @c does not have yet out of @config. */
+/* Move the prefixes that @c does not have yet out of @config. */
 static int prefixes_add(struct circuit *c, struct circuit_config *config,
 			struct list_head *added)
 {
@@ -92,7 +93,7 @@ static void circuit_configure(struct circuit *c, const struct circuit_config *co
 	WRITE_ONCE(c->flags, config->flags);
 }
 
-/* Users without a socket go with it; the others' streams find their next match. */
+/* Users without a socket are freed; streams of the others find their next match. */
 static void circuit_dismiss_users(struct circuit *c)
 {
 	struct circuit_user *u;
@@ -119,7 +120,7 @@ static int circuit_make(struct circuit_net *cn, struct circuit_config *config,
 	int err;
 
 	if (cn->n_objects >= circuit_objects_most(cn)) {
-		NL_SET_ERR_MSG(extack, "the namespace has as many circuits as it may");
+		NL_SET_ERR_MSG(extack, "the namespace has reached its limit of circuits");
 		return -ENOSPC;
 	}
 	err = prefixes_check(cn, NULL, config, extack);
@@ -144,7 +145,7 @@ static int circuit_make(struct circuit_net *cn, struct circuit_config *config,
 	err = prefixes_add(c, config, &added);
 	if (err)
 		goto err_prefixes;
-	__module_get(THIS_MODULE);	/* which may not go while it has objects */
+	__module_get(THIS_MODULE);	/* it stays loaded while there are objects */
 	WRITE_ONCE(cn->n_objects, cn->n_objects + 1);
 	circuit_net_changed(cn);
 	circuit_notify(c, TCP_CIRCUIT_CMD_ADDED_NTF, 0, GFP_KERNEL);
@@ -153,7 +154,7 @@ static int circuit_make(struct circuit_net *cn, struct circuit_config *config,
 err_prefixes:
 	prefixes_undo(&added);
 	circuit_del_name(c);
-	circuit_net_changed(cn);	/* a stream may have met it */
+	circuit_net_changed(cn);	/* a stream may have joined it */
 err_id:
 	xa_erase_bh(&cn->circuits, c->id);
 err_early:
@@ -182,7 +183,7 @@ static int circuit_replace(struct circuit *c, struct circuit_config *config,
 		if (err)
 			return err;
 	}
-	/* Marks old ones that stay, before config's own are moved */
+	/* Mark the old ones that stay, before those of @config are moved. */
 	list_for_each_entry(p, &c->prefixes, list)
 		p->stays = circuit_config_has(config, &p->key);
 	err = prefixes_add(c, config, &added);
@@ -206,7 +207,7 @@ static int circuit_replace(struct circuit *c, struct circuit_config *config,
 	return 0;
 }
 
-/* @flags: NLM_F_CREATE, NLM_F_REPLACE, NLM_F_EXCL, as the uapi header has them */
+/* @flags: NLM_F_CREATE, NLM_F_REPLACE, NLM_F_EXCL, as in the uapi header */
 static int circuit_set_locked(struct circuit_net *cn,
 			      struct circuit_config *config, u16 flags,
 			      struct netlink_ext_ack *extack)
@@ -215,13 +216,13 @@ static int circuit_set_locked(struct circuit_net *cn,
 	int err;
 
 	if (!c && !(flags & NLM_F_CREATE)) {
-		NL_SET_ERR_MSG(extack, "no circuit of this name to replace");
+		NL_SET_ERR_MSG(extack, "no circuit with this name to replace");
 		return -ENOENT;
 	}
 	if (!c)
 		return circuit_make(cn, config, extack);
 	if (flags & NLM_F_EXCL) {
-		NL_SET_ERR_MSG(extack, "a circuit of this name exists");
+		NL_SET_ERR_MSG(extack, "a circuit with this name already exists");
 		err = -EEXIST;
 	} else {
 		err = circuit_replace(c, config, extack);
@@ -271,7 +272,8 @@ static int circuit_del_locked(struct circuit *c, bool tripped_too,
 	bool tripped = READ_ONCE(c->tripped_users);
 
 	if (tripped && !tripped_too) {
-		NL_SET_ERR_MSG(extack, "its breaker is open, by the machine's limits");
+		NL_SET_ERR_MSG(extack,
+			       "its breaker is open: only the machine's administrator may remove it");
 		return -EPERM;
 	}
 	if (tripped)
@@ -295,13 +297,13 @@ int circuit_del(struct circuit_net *cn, const char *name, bool tripped_too,
 		err = circuit_del_locked(c, tripped_too, extack);
 		circuit_put(c);
 	} else {
-		NL_SET_ERR_MSG(extack, "no circuit of this name");
+		NL_SET_ERR_MSG(extack, "no circuit with this name");
 	}
 	mutex_unlock(&cn->mutex);
 	return err;
 }
 
-/* With the namespace: nobody is left to be told. */
+/* The namespace goes away: nobody is left to notify. */
 void circuit_del_all(struct circuit_net *cn)
 {
 	struct circuit *c;

@@ -2,8 +2,8 @@
 /*
  * Pace: the rate of a circuit, and SO_MAX_PACING_RATE
  *
- * With a rate, in bytes/s as a qdisc counts them, each segment has its time from
- * the first one on, so that a switch with room for ten frames loses nothing.
+ * With a rate, in bytes/s as a qdisc counts them, each segment is paced, from the
+ * first one on, so that a switch with room for ten frames loses nothing.
  * Streams split the rate as they split the window.  The core's own pacing does
  * the work, in fq or in its internal timer; what it leaves unpaced, the first ten
  * segments of a connection, is paced here.
@@ -15,7 +15,7 @@
 #define STREAM_GSO_PARTS	16	/* unpaced: GSO packets are a 16th of the window at most */
 #define STREAM_UNPACED		10	/* segments that the core never paces */
 
-/* Under RCU: a device that goes is taken from dst at any time, and then freed. */
+/* Under RCU: a device that goes away is taken from dst at any time, then freed. */
 static const struct net_device *stream_device(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
@@ -47,16 +47,13 @@ u64 circuit_pace_rate(const struct circuit *c)
 	       0 : READ_ONCE(c->rate);
 }
 
-static u64 stream_rate(const struct sock *sk, u32 window, bool shares)
+/* Its part of the circuit's @rate, bytes/s on the wire */
+static u64 stream_part(const struct sock *sk, u64 rate, u32 window)
 {
 	const struct stream *s = inet_csk_ca(sk);
-	u64 rate = circuit_pace_rate(s->user->circuit);
-	const struct pool *p;
+	const struct pool *p = stream_pool(s);
 	struct split split;
 
-	if (!rate || !shares)
-		return rate;
-	p = stream_pool(s);
 	split.window = window;
 	split.held = READ_ONCE(p->modest);
 	split.hungry = READ_ONCE(p->hungry);
@@ -67,11 +64,40 @@ static u64 stream_rate(const struct sock *sk, u32 window, bool shares)
 }
 
 /*
+ * With more streams than the window has segments, each may have one in flight, so
+ * that none starves, and is paced so that all together send a window each round trip.
+ * Bytes/s on the wire, U64_MAX: the window has enough segments.
+ */
+static u64 stream_crowded(struct sock *sk, u32 window)
+{
+	u32 busy = READ_ONCE(stream_pool(inet_csk_ca(sk))->busy);
+	u32 rtt = tcp_sk(sk)->srtt_us >> 3;
+
+	if (busy <= window || !rtt)
+		return U64_MAX;
+	return div64_u64((u64)window * stream_wire(sk) * USEC_PER_SEC,
+			 (u64)busy * rtt);
+}
+
+/* Bytes/s on the wire, U64_MAX: unpaced.  @shares: the window is the circuit's. */
+static u64 stream_rate(struct sock *sk, u32 window, bool shares)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u64 rate = circuit_pace_rate(s->user->circuit);
+
+	if (!rate)
+		rate = U64_MAX;
+	else if (shares)
+		rate = stream_part(sk, rate, window);
+	return shares ? min(rate, stream_crowded(sk, window)) : rate;
+}
+
+/*
  * A burst lasts 15 us: one frame at 1 Gbit/s, 13 (19 KB) at 10, 64 KB from 34
- * on.  Set by the number of segments in a GSO packet, and not by
- * sk_pacing_shift, which would also take from the device's queue what TSQ
- * lets stand there, and starve NICs that report completions by the hundred us;
- * and which short round trips overrule (tcp_tso_rtt_log).
+ * on.  It is set by the number of segments in a GSO packet.  sk_pacing_shift would
+ * also reduce what TSQ allows in the device's queue, and starve NICs that report
+ * completions only every hundred us or so; and short round trips override it
+ * (tcp_tso_rtt_log).
  */
 static void stream_set_pace(struct sock *sk, u64 rate)
 {
@@ -87,7 +113,7 @@ static void stream_set_pace(struct sock *sk, u64 rate)
 		s->paced = 1;
 }
 
-/* GSO packets of @most segments, or of what the device takes where that is less. */
+/* Limit GSO packets to @most segments, or to what the device takes if that is less. */
 static void stream_bound_gso(struct sock *sk, u32 most)
 {
 	const struct net_device *dev;
@@ -117,7 +143,7 @@ static void stream_lift_pace(struct sock *sk)
 	s->pace = ~0UL;
 }
 
-/* As the core would have the socket, for the algorithm that follows. */
+/* Restore what the core would have set, for the algorithm that follows. */
 void stream_unpace(struct sock *sk)
 {
 	stream_lift_pace(sk);
@@ -131,7 +157,7 @@ static unsigned long stream_pace_now(const struct sock *sk)
 	return min(s->pace, READ_ONCE(sk->sk_max_pacing_rate));
 }
 
-/* False: the core, or SO_MAX_PACING_RATE, has changed what a pace is made of. */
+/* False: the core, or SO_MAX_PACING_RATE, has changed what the pace depends on. */
 bool stream_pace_undisturbed(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -144,21 +170,22 @@ bool stream_pace_undisturbed(const struct sock *sk)
 static void stream_repace(struct sock *sk, u32 window, bool shares)
 {
 	struct stream *s = inet_csk_ca(sk);
+	u64 rate = stream_rate(sk, window, shares);
 
 	s->repace = 0;
-	if (circuit_pace_rate(s->user->circuit))
-		stream_set_pace(sk, stream_rate(sk, window, shares));
+	if (rate != U64_MAX)
+		stream_set_pace(sk, rate);
 	else if (s->burst)
 		stream_lift_pace(sk);
 }
 
 /*
  * SO_MAX_PACING_RATE lowers sk_pacing_rate at once, but only the algorithm
- * raises it again; a new route gives the GSO packet its full size back.
+ * raises it again; a new route restores the full size of GSO packets.
  *
- * Unpaced, the core keeps segments back until they fill a GSO packet or a third
- * of the window (tcp_tso_should_defer()).  Under a window that grows that costs
- * nothing; out of one that is fixed at rate x RTT, what is kept back is missing.
+ * Unpaced, the core defers segments until they fill a GSO packet or a third of the
+ * window (tcp_tso_should_defer()).  Under a growing window that costs nothing; under
+ * one fixed at rate x RTT, what is deferred is lost capacity.
  */
 void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 {
@@ -174,7 +201,7 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
 }
 
-/* The core's own timer, for when the next of the first ten may go */
+/* Set the core's own pacing timer for the next of the first ten segments. */
 static void stream_set_timer(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -187,7 +214,7 @@ static void stream_set_timer(struct sock *sk)
 	sock_hold(sk);
 }
 
-/* Paced, by the circuit or by SO_MAX_PACING_RATE, and the core does not see to it. */
+/* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core. */
 bool stream_in_first_ten(const struct sock *sk)
 {
 	return tcp_sk(sk)->data_segs_out < STREAM_UNPACED &&
@@ -195,15 +222,15 @@ bool stream_in_first_ten(const struct sock *sk)
 }
 
 /*
- * The core gives a connection's first ten segments no pace
- * (tcp_update_skb_after_send()): a burst that a small buffer loses, or that
- * stands in it ever after, since the rate leaves no room to drain it.  So they are
- * given their times here: one segment of window at a time, and the core's own
- * pacing timer for the next.  Asked before each transmission.
+ * The core does not pace a connection's first ten segments
+ * (tcp_update_skb_after_send()): a burst that a small buffer drops, or that stays in
+ * it for good, since the rate leaves no room to drain it.  So they are paced here: one
+ * segment of window at a time, and the core's own pacing timer for the next.  Called
+ * before each transmission.
  *
- * The timer is not set again by a look of its own after which nothing went, or it
- * would go off every few us for as long as a window is full.  The core asks again
- * when what holds the segment has gone.
+ * If the timer fires and nothing is sent, it is not set again, or it would fire every
+ * few us for as long as a window is full.  The core calls this again when whatever
+ * held the segment has gone.
  */
 u32 circuit_first_ten(struct sock *sk, u32 window)
 {
@@ -212,7 +239,7 @@ u32 circuit_first_ten(struct sock *sk, u32 window)
 	u32 in_flight = tcp_packets_in_flight(tp);
 	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
 
-	/* SO_MAX_PACING_RATE 0: no pace, for the core, too */
+	/* SO_MAX_PACING_RATE 0: the core does not pace either */
 	if (!pace)
 		return window;
 	if (tp->tcp_clock_cache >= s->depart) {
@@ -225,7 +252,7 @@ u32 circuit_first_ten(struct sock *sk, u32 window)
 			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
 	} else {
 		window = min(window, max(in_flight, 1U));
-		s->let_go = 0;	/* the timer has something to do */
+		s->let_go = 0;	/* a segment waits for the timer */
 	}
 	stream_set_timer(sk);
 	return window;

@@ -2,15 +2,15 @@
 /*
  * Streams share one window
  *
- * What each stream holds is its share; shares add up to what the window is at
- * most, and one segment more for a stream that found nothing left.  split.h has
- * the arithmetic.  A share shrinks no faster than segments leave the network, and
- * grows only by what others gave back, so the sum of what is in flight never
- * passes the window either.  As each ACK moves it, a newcomer has its share
- * within one round trip.
+ * What each stream holds is its share.  Shares add up to the window at most; a stream
+ * that found nothing left sends one segment beyond it, and where there are more
+ * streams than segments, all are paced (pace.c).  split.h has the arithmetic.  A share
+ * shrinks no faster than segments leave the network, and grows only by what others
+ * gave back, so the sum of what is in flight does not exceed the window either.  As
+ * each ACK moves the shares, a new stream has its own within one round trip.
  *
  * The pool's lock is taken only when a stream's share or state changes.  Streams
- * that send steadily share the cache line and do not fight for it.
+ * that send steadily share its cache line without contention.
  */
 
 #include "circuit.h"
@@ -23,7 +23,7 @@ void pool_init(struct pool *p)
 	INIT_LIST_HEAD(&p->active);
 }
 
-/* All streams look at all of theirs with the next ACK. */
+/* Have all streams call circuit_hold() with their next ACK. */
 void pool_changed(struct pool *p)
 {
 	spin_lock_bh(&p->lock);
@@ -31,7 +31,7 @@ void pool_changed(struct pool *p)
 	spin_unlock_bh(&p->lock);
 }
 
-/* Count @s with what it is and holds now, or no longer; the lock is held. */
+/* Add @s to the pool's counts (@sign 1) or remove it (-1); the lock is held. */
 static void pool_count(struct pool *p, const struct stream *s, int sign)
 {
 	u32 share = sign * (int)s->share;
@@ -81,7 +81,7 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 		stream_wake_tick(s);
 }
 
-/* Up to @n segments more, of what @window has left. */
+/* Take up to @n segments more of what is left of @window. */
 static void stream_take(struct stream *s, u32 window, u32 n)
 {
 	struct pool *p = stream_pool(s);
@@ -136,12 +136,12 @@ void stream_rest(struct sock *sk)
 	stream_set(sk, TCP_CIRCUIT_STREAM_IDLE, 0);
 }
 
-#define POOL_RECLAIM	1024	/* streams looked at in one go */
+#define POOL_RECLAIM	1024	/* streams checked in one go */
 
 /*
- * Take back what closed sockets hold.  The core tells no algorithm that a
- * connection was reset, and its socket lives until its file is closed.  Nobody
- * else touches the share of a closed socket but release(), which takes the lock.
+ * Reclaim the shares of closed sockets.  The core does not tell the algorithm that a
+ * connection was reset, and its socket lives until its file is closed.  Only
+ * release() touches the share of a closed socket, too, and it takes the lock.
  */
 void pool_reclaim(struct pool *p)
 {
@@ -174,7 +174,7 @@ static u32 stream_bound(const struct stream *s)
 	return s->asked && !s->own ? s->asked : U32_MAX;
 }
 
-/* What its peer and its user let it have in flight, bytes, at least 1 */
+/* What its peer and its user allow it to have in flight, bytes, at least 1 */
 static u32 stream_room(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -192,7 +192,7 @@ static u32 stream_need(const struct sock *sk)
 			    tp->mss_cache);
 }
 
-/* More than its share; a peer's small window says no at once. */
+/* Does it need more than its share?  Not where the peer's window is smaller. */
 bool stream_needs_more(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -202,19 +202,23 @@ bool stream_needs_more(const struct sock *sk)
 	return tp->write_seq - tp->snd_una > share && stream_room(sk) > share;
 }
 
-/* Is it the circuit's pace that holds it below its share? */
+/*
+ * Does the circuit's pace keep it below its share?  Less than a segment unsent is
+ * what Nagle's algorithm keeps back.
+ */
 static bool stream_paced_below(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return s->burst && s->pace <= READ_ONCE(sk->sk_max_pacing_rate) &&
-	       tcp_send_head(sk);
+	       tp->write_seq - tp->snd_nxt >= tp->mss_cache;
 }
 
 /*
- * Its share is in use, but for what the core keeps back until a packet is full or
- * a third of the window is there (tcp_tso_should_defer()); or would be, were it
- * not for the circuit's pace.
+ * Its share is in use, except for what the core keeps back until a packet is full or
+ * a third of the window is free (tcp_tso_should_defer()); or the circuit's pace alone
+ * keeps it from that.
  */
 bool stream_uses_share(const struct sock *sk)
 {
@@ -226,9 +230,9 @@ bool stream_uses_share(const struct sock *sk)
 }
 
 /*
- * False: it needs more than a modest stream may hold, at most what its share would
- * be were it hungry.  One that proved to be modest by what it had in flight has to
- * fill its share first, however much waits behind a pace of its own or a small
+ * False: it needs more than a modest stream may hold, which is at most what its share
+ * would be as a hungry one.  A stream found modest by what it had in flight has to
+ * fill its share first, however much data waits behind SO_MAX_PACING_RATE or a small
  * receive window.
  */
 static bool stream_stays_modest(struct sock *sk, u32 window)
@@ -255,7 +259,7 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 	return s->share >= need;
 }
 
-/* Under way or lost and not sent again yet, segments */
+/* In flight, or lost and not yet retransmitted, segments */
 static u32 stream_outstanding(const struct tcp_sock *tp)
 {
 	return tp->packets_out - tp->sacked_out;
@@ -263,7 +267,7 @@ static u32 stream_outstanding(const struct tcp_sock *tp)
 
 /*
  * A round trip lasts until as many segments are delivered as are outstanding at its
- * begin, whatever their order: a hole does not make it longer.
+ * beginning, in whatever order: a hole does not make it longer.
  */
 void stream_begin_round(struct sock *sk)
 {
@@ -282,14 +286,14 @@ bool stream_round_ended(const struct sock *sk)
 }
 
 /*
- * A hungry stream that used less than half of its share for a round trip is not,
- * unless it was the circuit's rate that did not let it.
+ * A hungry stream that used less than half of its share for a round trip becomes
+ * modest, unless the circuit's rate was what limited it.
  */
 static void stream_end_round(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 used = split_used(tp->delivered - s->round_start,
+	u32 used = split_used(s->share, tp->delivered - s->round_start,
 			      stream_outstanding(tp));
 
 	if (used >= s->share || stream_paced_below(sk) ||
@@ -331,11 +335,20 @@ static void stream_take_share(struct sock *sk, u32 window)
 	stream_count_round(sk);
 }
 
-/* Nothing to do: no data, or none under way and no room for a segment at the peer. */
+/* No data, or nothing in flight and no room for a segment at the peer. */
 static bool stream_idle(const struct tcp_sock *tp)
 {
 	return tp->write_seq == tp->snd_una ||
 	       (!tp->packets_out && tp->snd_wnd < tp->mss_cache);
+}
+
+/*
+ * Nothing is acknowledged, not even retransmissions: it must not hold a share that
+ * others could use, whatever its program writes.
+ */
+static bool stream_dead(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_retransmits > 1 && tcp_sk(sk)->packets_out;
 }
 
 /* The share of @sk in its pool's @window, segments. */
@@ -345,9 +358,9 @@ u32 stream_share(struct sock *sk, u32 window)
 	u32 sockets;
 
 	s->settled = 0;
-	if (stream_idle(tcp_sk(sk))) {
+	if (stream_idle(tcp_sk(sk)) || stream_dead(sk)) {
 		stream_rest(sk);
-		/* what it may look forward to */
+		/* what it would get: an equal part */
 		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
 		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
 	}

@@ -2,10 +2,10 @@
 /*
  * The socket options TCP_CIRCUIT_FCWND and TCP_CIRCUIT_INFO
  *
- * They go through nf_register_sockopt(): exported, counted for each call, and
- * reached from IPv6 sockets too.  No proto is replaced, so kTLS and MPTCP are none
- * the wiser and rmmod leaves nothing behind.  A kernel without CONFIG_NETFILTER
- * has all but these options.
+ * They use nf_register_sockopt(), which is exported, takes a reference to the module
+ * for each call, and works for IPv6 sockets, too.  No struct proto is replaced, so
+ * kTLS and MPTCP are not affected and rmmod leaves nothing behind.  Without
+ * CONFIG_NETFILTER these options do not exist.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -44,8 +44,8 @@ static bool circuit_capable(const struct sock *sk)
 }
 
 /*
- * An idle connection follows the table when it next sends; whoever asks is told of
- * the circuit that it would send by.  One that was reset holds nothing any more.
+ * An idle connection follows the table when it next sends; a reader is shown the
+ * circuit that it would use.  One that was reset holds nothing any more.
  */
 static void circuit_refresh(struct sock *sk)
 {
@@ -55,7 +55,7 @@ static void circuit_refresh(struct sock *sk)
 		circuit_look_again(sk);
 }
 
-/* The most that the unprivileged may ask for on a connection, segments */
+/* The most that an unprivileged user may ask for on a connection, segments */
 static u32 circuit_bound_most(const struct sock *sk)
 {
 	struct window window = circuit_window_shared(sk);
@@ -67,8 +67,8 @@ static u32 circuit_bound_most(const struct sock *sk)
 }
 
 /*
- * To ask is to choose the algorithm: without icsk_ca_setsockopt a listener's
- * children would be given the default one, and its area wiped.
+ * Setting the option chooses the algorithm: without icsk_ca_setsockopt a listener's
+ * children would get the default one, and their private area would be cleared.
  */
 static int circuit_ask(struct sock *sk, u32 asked)
 {
@@ -144,7 +144,9 @@ static void circuit_fill_info(struct sock *sk, struct tcp_circuit_info *info)
 	info->tci_cwnd_share = s->share;
 	info->tci_burst = s->burst;
 	if (s->user) {
-		stream_report(sk);
+		/* no more often than by itself: readers must not affect the breaker */
+		if ((u16)(tcp_jiffies32 - s->reported) >= STREAM_REPORT)
+			stream_report(sk);
 		circuit_fill_shared(s->user, info);
 	}
 }
@@ -169,7 +171,7 @@ static int circuit_getsockopt(struct sock *sk, int optname, void __user *user,
 	circuit_fill_info(sk, &info);
 	release_sock(sk);
 
-	/* tci_fcwnd is the first of its fields, and the answer to the other. */
+	/* tci_fcwnd comes first: it alone is the answer to TCP_CIRCUIT_FCWND. */
 	*len = min(*len, size);
 	return copy_to_user(user, &info, *len) ? -EFAULT : 0;
 }
@@ -200,7 +202,7 @@ void circuit_unregister_sockopts(void)
 
 int __init circuit_register_sockopts(void)
 {
-	pr_info("this kernel has no CONFIG_NETFILTER: no socket options, all else works\n");
+	pr_info("built without CONFIG_NETFILTER: no socket options and no early windows\n");
 	return 0;
 }
 

@@ -34,7 +34,7 @@ static inline u32 split_share(u32 window, u32 modest, u32 hungry)
 	return hungry > 1 ? rest / hungry + !!(rest % hungry) : rest;
 }
 
-/* Of @want segments, those that are left of @window when @total are held. */
+/* How many of @want segments are left of @window when @total are held. */
 static inline u32 split_left(u32 window, u32 total, u32 want)
 {
 	u32 left = window > total ? window - total : 0;
@@ -54,17 +54,20 @@ static inline u32 split_modest_most(u32 share, u32 held, bool proved)
 }
 
 /*
- * What a hungry stream keeps that used less than half of its share for a round
- * trip: twice what it used.  It never had more outstanding than was delivered in
- * that time and is outstanding at its end together.
+ * What a hungry stream keeps that used less than half of its @share for a round
+ * trip: twice what it used, or what is small beside the share.  It never had more
+ * outstanding than was delivered in that time and is outstanding at its end together.
  */
-static inline u32 split_used(u32 delivered, u32 outstanding)
+static inline u32 split_used(u32 share, u32 delivered, u32 outstanding)
 {
 	u32 used = delivered > outstanding ? delivered : outstanding;
+	u32 least = share / 4 < SPLIT_SMALL ? share / 4 : SPLIT_SMALL;
 
 	if (used > U32_MAX / 2)
 		return U32_MAX;
-	return 2 * used > SPLIT_SMALL ? 2 * used : SPLIT_SMALL;
+	if (2 * used > least)
+		return 2 * used;
+	return least ? least : 1;
 }
 
 /* What a breaker leaves of a window. */
@@ -78,13 +81,14 @@ static inline u32 split_cut(u32 window)
 }
 
 /*
- * A rate is split as the window is, so that all paces together are the rate.  Each
- * modest stream has a 64th of the rate more than its part, half of the rate for
- * all of them at most: at a pace by its few segments the next would be held up
- * for longer than a round trip.  The hungry share the rest equally; where there are
- * none, the modest have all of it.
+ * A rate is split as the window is, so that all paces add up to the rate.  Each modest
+ * stream gets a 64th of the rate beyond its part: paced by its few segments alone, it
+ * would delay the next one by more than a round trip.  All these extras are an
+ * eighth at most of what the hungry would have, or a segment each.  The hungry share
+ * the rest equally; where there are none, the modest share the whole rate.
  */
-#define SPLIT_EXTRA	64U
+#define SPLIT_EXTRA		64U
+#define SPLIT_EXTRA_ALL		8U
 
 struct split {
 	u32	window;		/* segments, at least 1 */
@@ -96,11 +100,12 @@ struct split {
 /* Segments that each modest stream is paced for beyond those it holds */
 static inline u32 split_extra(const struct split *p)
 {
+	u32 rest = p->window > p->held ? p->window - p->held : 0;
 	u32 extra = p->window / SPLIT_EXTRA;
 
-	if (p->modest && extra > p->window / 2 / p->modest)
-		extra = p->window / 2 / p->modest;
-	return extra;
+	if (p->modest && extra > rest / SPLIT_EXTRA_ALL / p->modest)
+		extra = rest / SPLIT_EXTRA_ALL / p->modest;
+	return extra ? extra : 1;
 }
 
 /* rate <= 2^37, share <= window <= 2^26: the product fits. */
@@ -117,8 +122,8 @@ static inline u64 split_rate_modest(u64 rate, const struct split *p, u32 share)
 }
 
 /*
- * Equal, whatever has moved of the window yet, but for one that holds more as yet:
- * the others have not got the window to use their pace.
+ * Equal, however much of the window has moved so far; except for a stream that still
+ * holds more: the others do not have the window yet to use their pace.
  */
 static inline u64 split_rate_hungry(u64 rate, const struct split *p, u32 share)
 {

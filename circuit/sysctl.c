@@ -6,11 +6,11 @@
  *	fcwnd_max	what sockets of one user to one peer may ask for together,
  *			where nothing gives a window, segments
  *	breaker		thousandths lost, or marked, that trip a breaker; 0 = off
- *	breaker_ms	in which it trips at the earliest: four slots
+ *	breaker_ms	the shortest time in which it trips: four slots
  *	breaker_quiet	s, after which it closes; 0 = never
  *
- * And in the machine's own namespace, what holds in all others, whoever is their
- * administrator:
+ * And in the machine's own namespace (init_net), limits of all others, whoever is
+ * their administrator:
  *
  *	ceiling_window	the largest window of a circuit or socket, 0 = no ceiling
  *	ceiling_circuits	the most circuits of a namespace
@@ -39,7 +39,7 @@ static bool is_machines_own(const struct circuit_net *cn)
 	return net_eq(cn->net, &init_net);
 }
 
-/* @window as it may be in @cn, segments */
+/* @window, or the ceiling of @cn if that is lower, segments */
 u32 circuit_ceiling(const struct circuit_net *cn, u32 window)
 {
 	u32 ceiling = READ_ONCE(ceiling_window);
@@ -65,7 +65,7 @@ static u32 stricter_quiet(u32 a, u32 b)
 	return a && b ? max(a, b) : 0;
 }
 
-/* Is @cn another's, whose breakers the machine's own limits bound? */
+/* Is @cn not init_net, and do the machine's own limits bound its breakers? */
 bool circuit_breaker_is_machines(const struct circuit_net *cn)
 {
 	return !is_machines_own(cn) && READ_ONCE(ceiling_breaker) &&
@@ -111,7 +111,7 @@ static proc_handler circuit_u32_handler;
 		.extra2		= most,					\
 	}
 
-/* .data is where the value lies in struct circuit_net. */
+/* .data is the offset of the value in struct circuit_net. */
 static const struct ctl_table circuit_sysctls[] = {
 	CIRCUIT_U32(fcwnd, SYSCTL_ZERO, &window_limit),
 	CIRCUIT_U32(fcwnd_max, SYSCTL_ZERO, &fcwnd_limit),
@@ -129,7 +129,7 @@ static const struct ctl_table ceiling_sysctls[] = {
 #define N_OWN		ARRAY_SIZE(circuit_sysctls)
 #define N_CEILINGS	ARRAY_SIZE(ceiling_sysctls)
 
-/* A setting of @table's namespace; .data of the own ones lies in its circuit_net. */
+/* A setting was written; .data of a namespace's own ones points into its circuit_net. */
 static void circuit_sysctl_written(const struct ctl_table *table)
 {
 	size_t i;
@@ -153,7 +153,7 @@ static int circuit_u32_handler(CIRCUIT_CTL_TABLE *table, int write,
 	return err;
 }
 
-/* Older kernels want an empty entry at the end. */
+/* Older kernels need an empty entry at the end. */
 int __net_init circuit_sysctl_init(struct circuit_net *cn)
 {
 	size_t i, n = N_OWN;

@@ -5,14 +5,15 @@
  * An object is found by the longest match for the peer (match.h), its outgoing
  * device and its mark.  Where none matches and the route, the sysctl or the
  * module's parameter give a window, the sockets to one peer's address by one
- * outgoing device share an auto circuit, which lives as long as its users.
+ * outgoing device share an automatic circuit, which lives as long as its users.
  *
- * Each namespace has a table, locks and limits of its own, so that nobody's
- * circuits cost another namespace anything.  Lookups run under RCU alone.
- * Membership of sockets is kept under circuit_net.lock: taken when a connection
- * is made or ends, never for an ACK.
+ * Each namespace has a table, locks and limits of its own, so the circuits of one
+ * cost no other anything.  Lookups run under RCU alone.  Which circuit a socket
+ * belongs to changes under circuit_net.lock, which is taken when a connection is
+ * made or ends, never for an ACK.
  */
 
+#include <linux/jhash.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/l3mdev.h>
@@ -20,9 +21,9 @@
 #include "circuit.h"
 
 /*
- * No automatic_shrinking: a table that grew under inserts faster than its worker,
- * and is emptied before that ran, would keep the worker busy for ever
- * (rht_deferred_worker(): a nested table that shrinks is never replaced).
+ * No automatic_shrinking: a table that grows before its worker runs, and is emptied
+ * before that, too, would keep the worker busy for ever (rht_deferred_worker(): a
+ * nested table that shrinks is never replaced).
  */
 
 static const struct rhashtable_params name_params = {
@@ -49,7 +50,7 @@ static const struct rhashtable_params user_params = {
 	.head_offset	= offsetof(struct circuit_user, node),
 };
 
-/* A setting or the table has changed: all streams look at theirs again. */
+/* A setting or the table has changed: all streams look up their circuit again. */
 void circuit_net_changed(struct circuit_net *cn)
 {
 	spin_lock_bh(&cn->lock);
@@ -73,7 +74,7 @@ struct circuit *circuit_alloc(struct circuit_net *cn, gfp_t gfp)
 	return c;
 }
 
-/* Give it an id, by which a dump finds it; with GFP_ATOMIC, bottom halves are off. */
+/* Assign an id, by which dumps are ordered; GFP_ATOMIC: bottom halves are disabled. */
 int circuit_enlist(struct circuit *c, gfp_t gfp)
 {
 	struct circuit_net *cn = c->cn;
@@ -100,7 +101,7 @@ void circuit_put(struct circuit *c)
 		kfree_rcu(c, rcu);
 }
 
-/* Lookups; what they return is referenced, but for a prefix. */
+/* Lookups; they return a reference, except circuit_find_prefix(). */
 
 struct circuit *circuit_find_name(struct circuit_net *cn, const char *name)
 {
@@ -205,7 +206,7 @@ static bool is_auto_to(const struct circuit *c, const struct match_key *peer)
 	       (!peer->ifindex || c->key.ifindex == peer->ifindex);
 }
 
-/* The first auto to @peer, by its device if it has one; for those who ask. */
+/* The first automatic circuit to @peer, and by its device if given; for netlink. */
 struct circuit *circuit_find_auto(struct circuit_net *cn,
 				  const struct match_key *peer)
 {
@@ -223,7 +224,7 @@ struct circuit *circuit_find_auto(struct circuit_net *cn,
 	return found;
 }
 
-/* Autos; under circuit_net.lock */
+/* Automatic circuits; under circuit_net.lock */
 
 static struct circuit *auto_make(struct circuit_net *cn, const struct auto_key *key)
 {
@@ -269,10 +270,46 @@ static struct circuit *auto_get(struct circuit_net *cn, const struct auto_key *k
 	return c;
 }
 
+/* Marked uids; under circuit_net.lock */
+
+/* Extend the uid's own mark, or else replace the one that ends first. */
+static void uid_mark(struct circuit_net *cn, unsigned long uid, u64 until)
+{
+	struct circuit_mark *mark, *place = cn->marks;
+
+	for (mark = cn->marks; mark < cn->marks + CIRCUIT_MARKED_NET; mark++) {
+		if (mark->until && mark->uid == uid) {
+			mark->until = max(mark->until, until);
+			return;
+		}
+		if (mark->until < place->until)
+			place = mark;
+	}
+	*place = (struct circuit_mark){ uid, until };
+}
+
+/* Until when @uid is marked; 0: it is not. */
+static u64 uid_marked(const struct circuit_net *cn, unsigned long uid)
+{
+	const struct circuit_mark *mark;
+
+	for (mark = cn->marks; mark < cn->marks + CIRCUIT_MARKED_NET; mark++)
+		if (mark->uid == uid && mark->until &&
+		    time_before64(get_jiffies_64(), mark->until))
+			return mark->until;
+	return 0;
+}
+
+void circuit_forget_marks(struct circuit_net *cn)
+{
+	memset(cn->marks, 0, sizeof(cn->marks));
+}
+
 /* Users; under circuit_net.lock */
 
 static struct circuit_user *user_make(struct circuit *c, const struct user_key *key)
 {
+	u64 until = uid_marked(c->cn, key->uid);
 	struct circuit_net *cn = c->cn;
 	struct circuit_user *u;
 
@@ -290,6 +327,10 @@ static struct circuit_user *user_make(struct circuit *c, const struct user_key *
 	INIT_LIST_HEAD(&u->ticking);
 	hlist_add_head(&u->list, &c->users);
 	cn->n_users++;
+	if (until) {
+		user_inherit(u, until);
+		user_tick_start(u);
+	}
 	return u;
 }
 
@@ -301,7 +342,7 @@ static void user_unkeep(struct circuit_user *u)
 	u->circuit->cn->n_kept--;
 }
 
-/* It has no socket. */
+/* The user has no socket left. */
 void user_free(struct circuit_user *u)
 {
 	struct circuit *c = u->circuit;
@@ -339,9 +380,9 @@ static struct circuit_user *user_get(struct circuit *c, kuid_t uid)
 }
 
 /*
- * The one to forget for @u: the oldest whose breaker is closed; else, if that of @u
- * is open, the oldest of the same uid.  So nobody's open breaker is forgotten for
- * what another user left behind.
+ * The user to forget in favour of @u: the oldest whose breaker is closed; if there is
+ * none and the breaker of @u is open, the oldest of the same uid.  So no open breaker
+ * is forgotten because of another user, and the uid of a forgotten one is marked.
  */
 static struct circuit_user *user_to_forget(struct circuit_net *cn,
 					   const struct circuit_user *u)
@@ -361,15 +402,17 @@ static struct circuit_user *user_to_forget(struct circuit_net *cn,
 
 static void user_forget(struct circuit_user *u)
 {
-	if (u->tripped)
+	if (u->tripped) {
+		uid_mark(u->circuit->cn, u->key.uid, u->quiet_until);
 		circuit_notify(u->circuit, TCP_CIRCUIT_CMD_CLOSED_NTF,
 			       TCP_CIRCUIT_CAUSE_FORGOTTEN, GFP_ATOMIC);
+	}
 	user_free(u);
 }
 
 /*
- * What was lost, and an open breaker, are kept when the last socket goes: a
- * connection made again is no fresh start.
+ * Losses and an open breaker are kept when the last socket goes: reconnecting does not
+ * start afresh.
  */
 static void user_put(struct circuit_user *u)
 {
@@ -396,8 +439,8 @@ static void user_put(struct circuit_user *u)
 /* Streams */
 
 /*
- * Note what its route says, the outgoing device and a window; true: it is another
- * than before.  Without a route, as after IP_TOS was set, what was seen last stands.
+ * Note the outgoing device and the window of the route; true: they have changed.
+ * Without a route, as after IP_TOS was set, the last values stay.
  */
 bool stream_route_changed(struct sock *sk)
 {
@@ -437,9 +480,10 @@ static void stream_peer(struct sock *sk, struct match_key *key)
 }
 
 /*
- * Whose auto circuit @sk would share: everybody's, where the route, the namespace
- * or the module give a window, or the administrator gave one to the socket; of a
- * user who asked within tcp_circuit_fcwnd_max, his own; false: none.
+ * Which automatic circuit @sk would join: one for all users (NO_UID), where the
+ * route, the namespace or the module gives a window, or the administrator gave one to
+ * the socket; one of its own for a user who asked within tcp_circuit_fcwnd_max.
+ * False: none.
  */
 static bool stream_wants_auto(const struct sock *sk, u32 *uid)
 {
@@ -453,7 +497,7 @@ static bool stream_wants_auto(const struct sock *sk, u32 *uid)
 	return s->asked && READ_ONCE(cn->fcwnd_max);
 }
 
-/* Would it join the circuit, and the user, that it is with? */
+/* Would a lookup now find the circuit and the user that the stream has? */
 bool stream_belongs(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -477,6 +521,16 @@ bool stream_belongs(struct sock *sk)
 	return !memcmp(&key, &has->key, sizeof(key));
 }
 
+static void user_meets(struct circuit_user *u, const struct match_key *peer)
+{
+	u32 hash = jhash(peer->addr, sizeof(peer->addr), peer->family) | 1;
+
+	if (!u->peer)
+		u->peer = hash;
+	else if (u->peer != hash)
+		WRITE_ONCE(u->peers_differ, true);
+}
+
 static struct circuit_user *stream_user(struct sock *sk, struct circuit *object,
 					const struct match_key *peer, u32 uid)
 {
@@ -492,6 +546,8 @@ static struct circuit_user *stream_user(struct sock *sk, struct circuit *object,
 		c = auto_get(cn, &key);
 	if (c)
 		u = user_get(c, sk->sk_uid);
+	if (u)
+		user_meets(u, peer);
 	if (c && !u && !object && hlist_empty(&c->users))
 		auto_drop(c);
 	spin_unlock_bh(&cn->lock);
@@ -499,15 +555,15 @@ static struct circuit_user *stream_user(struct sock *sk, struct circuit *object,
 }
 
 /*
- * A kernel's socket that does not hold its namespace may outlive our part of it;
- * that of the machine does not go while we are there.
+ * A kernel socket that holds no reference to its namespace may outlive the
+ * namespace's circuit_net; that of init_net lives as long as the module.
  */
 static bool stream_holds_net(const struct sock *sk)
 {
 	return sk->sk_net_refcnt || net_eq(sock_net(sk), &init_net);
 }
 
-/* What it sent with another algorithm, or another circuit, is not this one's. */
+/* What it sent with another algorithm, or in another circuit, does not count here. */
 static void stream_begin_report(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -565,7 +621,7 @@ void stream_leave(struct sock *sk)
 	s->user = NULL;
 }
 
-/* The breaker of the circuit that it was in was open, until @until. */
+/* Its user's breaker in the previous circuit was open, until @until. */
 void stream_inherit(struct sock *sk, u64 until)
 {
 	struct circuit_user *u = ((struct stream *)inet_csk_ca(sk))->user;
@@ -588,7 +644,7 @@ void circuit_peer_name(const struct circuit *c, char *text, size_t size)
 		snprintf(text, size, "to %pI6c", c->key.addr);
 }
 
-/* Bytes, but for the hash tables' own: at most 16 for each entry */
+/* Bytes, without the hash tables' own: at most 16 for each entry */
 u64 circuit_table_memory(const struct circuit_net *cn)
 {
 	return (u64)(cn->n_objects + cn->n_autos) * sizeof(struct circuit) +
@@ -605,6 +661,8 @@ int circuit_table_init(struct circuit_net *cn)
 	INIT_LIST_HEAD(&cn->kept);
 	INIT_LIST_HEAD(&cn->ticking);
 	INIT_DELAYED_WORK(&cn->tick, circuit_tick_work);
+	ratelimit_state_init(&cn->log, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
 	xa_init_flags(&cn->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH |
 		      XA_FLAGS_ACCOUNT);
 	cn->shapes = kcalloc(2, sizeof(*cn->shapes), GFP_KERNEL_ACCOUNT);

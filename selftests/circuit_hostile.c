@@ -4,28 +4,36 @@
  *
  *	circuit_hostile windows [options] ADDRESS PORT	(-s STATE: when it asks)
  *	circuit_hostile accept	[options] PORT
- *	circuit_hostile ttl	[options] ADDRESS PORT
  *	circuit_hostile send	[options] ADDRESS PORT
+ *	circuit_hostile inherit	[options] PORT
+ *	circuit_hostile dead	[options] ADDRESS PORT
  *	circuit_hostile many	[options] ADDRESS PORT
  *	circuit_hostile hoard	[options] PORT
  *	circuit_hostile read	[options] ADDRESS PORT
  *	circuit_hostile leak	[options] ADDRESS PORT
  *	circuit_hostile leave	[options] ADDRESS PORT
+ *	circuit_hostile hold	[options] ADDRESS PORT
  *
  *	-u UID		become this user first, without capabilities
  *	-n SOCKETS	-t MS		-w SEGMENTS that each asks for
  *	-C ALGORITHM	of the sockets, default circuit; "": the system's
  *	-b ADDRESS	bind to this one, and the following ones
+ *	-p MS		between two looks of send and inherit, default 1
+ *	-l MS		from then on send and inherit make loss of their own: their
+ *			packets die on the way, by turns
  *
  * windows sends by all sockets, each of which asks for the window: before connect(),
  * in SYN_SENT ("syn"), when "established", after "disconnect" and another connect(),
  * or whenever it comes back from another algorithm ("toggle").  accept does
  * so by a listener's children.  Both add up the windows of those that are circuit's
- * and have data outstanding, at each turn, and print the largest sum.  ttl makes loss
- * of its own.  many connects to so many addresses from ADDRESS on.  hoard accepts and
- * does not read; leak keeps a socket that was reset; leave goes to cubic.
+ * and have data outstanding, at each turn, and print the largest sum.  inherit listens
+ * as it was started, and is UID when it accepts and sends.  dead writes a byte now and
+ * then to streams of which nothing arrives.  many connects to so many addresses from
+ * ADDRESS on.  hoard accepts and does not read; leak keeps a socket that was reset;
+ * leave goes to cubic; hold keeps connections to itself, to so many addresses.
  *
- * Prints one line of NAME=value when it is done, send one each second.
+ * Prints one line of NAME=value when it is done, send and inherit one each second, hold
+ * one as soon as it is connected.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -47,6 +55,7 @@
 #define TTL_DEAD_MS	30	/* of these packets none arrives ... */
 #define TTL_ALIVE_MS	100	/* ... and of these all */
 #define TOGGLE_MS	20
+#define DEAD_MS		20	/* from one byte to the next */
 
 struct options {
 	const char	*algorithm;
@@ -57,6 +66,9 @@ struct options {
 	uint32_t	ask;		/* segments, 0: it does not */
 	int		uid;		/* -1: stay who we are */
 	bool		any;		/* look at windows of all algorithms */
+	long		turn_ms;	/* from one look to the next */
+	long		lossy_ms;	/* loses from then on, -1: never */
+	bool		silent;		/* asks for nothing: to be asked is to look again */
 };
 
 struct stream {
@@ -236,7 +248,7 @@ static void report(const struct options *o, const struct seen *seen)
 {
 	int tripped = 0, users = 0;
 
-	for (int i = 0; i < o->sockets; i++) {
+	for (int i = 0; i < o->sockets && !o->silent; i++) {
 		struct tcp_circuit_info info = circuit_info_of(streams[i].fd);
 
 		tripped += info.tci_breaker == TCP_CIRCUIT_BREAKER_TRIPPED;
@@ -383,40 +395,65 @@ static void set_ttl(const struct options *o, int ttl)
 			die("IP_TTL");
 }
 
-static void run_ttl(const struct options *o, const char *address, int port)
+static void lose_by_turns(const struct options *o, long ms)
 {
-	long begin = clock_ms();
-	struct seen seen = { 0 };
-
-	connect_all(o, address, port, false);
-	while (clock_ms() - begin < o->ms) {
-		long phase = (clock_ms() - begin) % (TTL_DEAD_MS + TTL_ALIVE_MS);
-
-		set_ttl(o, phase < TTL_DEAD_MS ? 1 : 64);
-		feed(o);
-		look(o, &seen);
-		pause_ms(1);
-	}
-	report(o, &seen);
-	drop_all(o);
+	if (o->lossy_ms < 0 || ms < o->lossy_ms)
+		return;
+	ms %= TTL_DEAD_MS + TTL_ALIVE_MS;
+	set_ttl(o, ms < TTL_DEAD_MS ? 1 : 64);
 }
 
-static void run_send(const struct options *o, const char *address, int port)
+static void send_and_tell(const struct options *o)
 {
 	long begin = clock_ms(), told = begin;
 	struct seen seen = { 0 };
 
-	connect_all(o, address, port, false);
 	while (clock_ms() - begin < o->ms) {
+		lose_by_turns(o, clock_ms() - begin);
 		feed(o);
 		look(o, &seen);
-		pause_ms(1);
+		pause_ms(o->turn_ms);
 		if (clock_ms() - told < 1000)
 			continue;
 		told += 1000;
 		report(o, &seen);
 		seen.sum_max = 0;
 		seen.flight_max = 0;
+	}
+	drop_all(o);
+}
+
+static void run_send(const struct options *o, const char *address, int port)
+{
+	connect_all(o, address, port, false);
+	send_and_tell(o);
+}
+
+/* As a server that binds as root and gives each connection to a user's process */
+static void run_inherit(const struct options *who, int port)
+{
+	int listener = listen_at(who, port);
+	struct options all = *who;
+
+	all.silent = true;
+	become_user(all.uid);
+	accept_all(&all, listener);
+	send_and_tell(&all);
+}
+
+static void run_dead(const struct options *o, const char *address, int port)
+{
+	static char chunk[CHUNK / 2];
+	long begin = clock_ms();
+	size_t len = sizeof(chunk);
+
+	connect_all(o, address, port, false);
+	set_ttl(o, 1);
+	while (clock_ms() - begin < o->ms) {
+		for (int i = 0; i < o->sockets; i++)
+			send(streams[i].fd, chunk, len, MSG_NOSIGNAL);
+		len = 1;
+		pause_ms(DEAD_MS);
 	}
 	drop_all(o);
 }
@@ -474,7 +511,25 @@ static void run_hoard(const struct options *o, int port)
 	drop_all(o);
 }
 
-/* The other end of accept: it reads what comes. */
+/* What the kernel would hold for the first connection that is accepted */
+static void run_hold(const struct options *o, const char *address, int port)
+{
+	int listener = listen_at(o, port), child, rcvbuf;
+	socklen_t len = sizeof(rcvbuf);
+	struct seen seen = { 0 };
+
+	ask(listener, o, &seen);
+	connect_all(o, address, port, true);
+	child = accept(listener, NULL, NULL);
+	if (getsockopt(child, SOL_SOCKET, SO_RCVBUF, &rcvbuf, &len))
+		die("SO_RCVBUF");
+	printf("rcvbuf=%d\n", rcvbuf);
+	fflush(stdout);
+	pause_ms(o->ms);
+	drop_all(o);
+}
+
+/* The other end of accept and inherit: it reads what comes. */
 static void run_read(const struct options *o, const char *address, int port)
 {
 	static char chunk[CHUNK];
@@ -568,9 +623,10 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|ttl|send|many|read|leak|leave [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-s STATE]\n"
-		"                       [-C ALGORITHM] [-b ADDRESS] ADDRESS PORT\n"
-		"       circuit_hostile accept|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM] PORT\n");
+		"usage: circuit_hostile windows|send|dead|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] ADDRESS PORT\n"
+		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
+		"                       [-p MS] [-l MS] PORT\n");
 	return 2;
 }
 
@@ -578,7 +634,7 @@ static bool parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "u:n:t:w:s:C:b:")) != -1) {
+	while ((opt = getopt(argc, argv, "u:n:t:w:s:C:b:p:l:")) != -1) {
 		switch (opt) {
 		case 'u': o->uid = atoi(optarg); break;
 		case 'n': o->sockets = atoi(optarg); break;
@@ -587,6 +643,8 @@ static bool parse(int argc, char **argv, struct options *o)
 		case 's': o->state = optarg; break;
 		case 'C': o->algorithm = optarg; break;
 		case 'b': o->bind = optarg; break;
+		case 'p': o->turn_ms = atol(optarg); break;
+		case 'l': o->lossy_ms = atol(optarg); break;
 		default: return false;
 		}
 	}
@@ -601,20 +659,23 @@ static const struct command {
 } commands[] = {
 	{ "windows", run_windows, NULL },
 	{ "accept", NULL, run_accept },
-	{ "ttl", run_ttl, NULL },
 	{ "send", run_send, NULL },
+	{ "inherit", NULL, run_inherit },
+	{ "dead", run_dead, NULL },
 	{ "many", run_many, NULL },
 	{ "hoard", NULL, run_hoard },
 	{ "read", run_read, NULL },
 	{ "leak", run_leak, NULL },
 	{ "leave", run_leave, NULL },
+	{ "hold", run_hold, NULL },
 	{ NULL, NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
 	struct options o = { .algorithm = "circuit", .state = "before",
-			     .sockets = 1, .ms = 1000, .uid = -1 };
+			     .sockets = 1, .ms = 1000, .uid = -1, .turn_ms = 1,
+			     .lossy_ms = -1 };
 	const struct command *c = commands;
 
 	if (argc < 2)
@@ -629,7 +690,8 @@ int main(int argc, char **argv)
 	argv += optind;
 	if (argc != (c->connect ? 2 : 1))
 		return usage();
-	become_user(o.uid);
+	if (c->serve != run_inherit)
+		become_user(o.uid);
 	if (c->connect)
 		c->connect(&o, argv[0], atoi(argv[1]));
 	else

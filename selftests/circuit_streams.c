@@ -8,7 +8,7 @@
  * address after the other.  Every few milliseconds the windows of those with data
  * outstanding are added up.  Prints one line of NAME=value:
  *
- *	bytes		acknowledged, all streams but a quiet one, in the measured
+ *	bytes		acknowledged, all streams but the quiet, in the measured
  *			time
  *	jain		Jain's fairness of these, in ten-thousandths: (sum x)^2 /
  *			(n sum x^2), 10000 = even (Jain, Chiu, Hawe, 1984)
@@ -42,7 +42,7 @@ struct options {
 	int		time_ms;	/* measured */
 	int		sample_ms;
 	long		uid;		/* of the process and its sockets, -1 = leave */
-	bool		quiet_last;	/* the last one sends 100 bytes each 5 ms */
+	int		quiet;		/* the last ones send 100 bytes each 5 ms */
 };
 
 struct stream {
@@ -159,12 +159,13 @@ static void sample(int n, struct seen *seen, long since_start)
 		seen->settle_ms = since_start;
 }
 
-static void whisper(struct stream *s)
+static void whisper(const struct stream *s, int n)
 {
 	static const char few[100];
 
-	if (send(s->fd, few, sizeof(few), 0) < 0 && errno != EAGAIN)
-		die("send");
+	for (; n; n--, s++)
+		if (send(s->fd, few, sizeof(few), 0) < 0 && errno != EAGAIN)
+			die("send");
 }
 
 static void report(int n, const struct seen *seen)
@@ -203,7 +204,7 @@ static void measure(int n, bool begin)
 static void run(const struct options *o)
 {
 	struct seen seen = { .settle_ms = -1 };
-	int ep = epoll_create1(0), bulk = o->streams - o->quiet_last, i;
+	int ep = epoll_create1(0), bulk = o->streams - o->quiet, i;
 	long begin = clock_ms(), last = 0, spoke = 0, t;
 	bool later = false, measured = false, stopped = false;
 
@@ -224,8 +225,8 @@ static void run(const struct options *o)
 			measure(o->streams, true);
 			measured = true;
 		}
-		if (o->quiet_last && t - spoke >= 5) {
-			whisper(&streams[o->streams - 1]);
+		if (t - spoke >= 5) {
+			whisper(&streams[bulk], o->quiet);
 			spoke = t;
 		}
 		feed(ep);
@@ -242,7 +243,7 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_streams [-n STREAMS] [-f FIRST] [-l LATER_MS] [-s STOP_MS] [-w WARM_MS] [-t TIME_MS]\n"
-		"                       [-p SAMPLE_MS] [-u UID] [-q] ADDRESS[,ADDRESS]... PORT\n");
+		"                       [-p SAMPLE_MS] [-u UID] [-q QUIET] ADDRESS[,ADDRESS]... PORT\n");
 	return 2;
 }
 
@@ -252,7 +253,7 @@ int main(int argc, char **argv)
 			     .time_ms = 1000, .sample_ms = 5, .uid = -1 };
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:u:q")) != -1) {
+	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:u:q:")) != -1) {
 		switch (opt) {
 		case 'n': o.streams = atoi(optarg); break;
 		case 'f': o.first = atoi(optarg); break;
@@ -262,11 +263,12 @@ int main(int argc, char **argv)
 		case 't': o.time_ms = atoi(optarg); break;
 		case 'p': o.sample_ms = atoi(optarg); break;
 		case 'u': o.uid = atol(optarg); break;
-		case 'q': o.quiet_last = true; break;
+		case 'q': o.quiet = atoi(optarg); break;
 		default: return usage();
 		}
 	}
-	if (argc - optind != 2 || o.streams < 1 || o.streams > STREAMS_MAX)
+	if (argc - optind != 2 || o.streams < 1 || o.streams > STREAMS_MAX ||
+	    o.quiet < 0 || o.quiet >= o.streams)
 		return usage();
 	signal(SIGPIPE, SIG_IGN);
 	become_user(o.uid);

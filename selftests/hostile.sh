@@ -6,6 +6,27 @@
 # container try, and what it takes from others.  Throughput and time are asserted where
 # time is virtual; elsewhere windows, counts and order alone.
 #
+#	one_window	ten sockets that ask for a window, in each of their states
+#	gift		so where nothing gives a window
+#	no_way_out	whatever a tripped user's socket does
+#	ttl		loss of one's own making
+#	inherited	so by connections that root's listener has accepted
+#	for_all		loss that is everybody's
+#	crowd		more sockets than segments, of a tripped user and of others
+#	dead		streams of which nothing arrives, and who keeps writing
+#	small_asks	many small windows on a path that is shared after all
+#	distances	none of these: a near and a far peer of one circuit
+#	left_behind	breakers tripped elsewhere, more than are kept
+#	receivers	memory of who does not read
+#	containers	so what containers keep for whom nobody writes to
+#	ceilings	windows of a container
+#	breaker_ceiling	its breakers
+#	neighbours	its sysctls and its circuits
+#	leaves		to another algorithm with a window
+#	leaks		a socket that nobody closes
+#	nothing_to_read	who talks to whom
+#	without_module	what routes and sysctls then give
+#
 #	src --- rtr --- dst	r2: 10 ms, at times with loss
 #	10.99.0.0/16: all of it dst's; 10.88.0.0/16: all of it src's
 
@@ -19,9 +40,13 @@ MALLORY=65534		# users
 ALICE=65533
 SOCKETS=10
 MANY=300		# circuits left behind, more than are kept
+CROWD=400		# sockets, more than a window has segments
 CUT=10			# what a breaker leaves of WINDOW
 SPARED=80		# % that others keep
+RTT_MS=20
+DELAY=3			# enum tcp_circuit_reason; shortfall is 4
 MSS=1460		# bytes, at most
+PAYLOAD=1448		# bytes of a segment
 BUDGET=32		# windows of receive buffer for a circuit (buffers.c)
 TCP_MEM="47952 63936 95904"	# pages
 CEILING=net.ipv4.tcp_circuit_ceiling
@@ -36,14 +61,18 @@ hostile()
 
 damage()
 {
-	in_rtr tc qdisc replace dev r2 root netem limit 1000000 delay 10ms "$@"
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 \
+		delay $((RTT_MS / 2))ms "$@"
 }
 
-# A circuit to dst, without a past
+# fresh [WINDOW [WORD...]]: a circuit to dst, without a past
 fresh()
 {
+	local window=${1:-$WINDOW}
+
+	shift $(($# > 0))
 	in_src circuit_nl del wave 2>/dev/null
-	in_src circuit_nl new excl wave prefix $DST4 window "${1:-$WINDOW}" \
+	in_src circuit_nl new excl wave prefix $DST4 window "$window" "$@" \
 		>/dev/null || fail "a circuit to dst"
 }
 
@@ -189,7 +218,7 @@ no_way_out()
 	no_wave
 }
 
-# alice FILE: what she has each second, in the background
+# alice FILE MS: what she has each second, in the background
 alice()
 {
 	background src circuit_hostile send -u $ALICE -n 1 -t "$2" $DST4 $PORT \
@@ -197,29 +226,66 @@ alice()
 	ALICE_PID=$!
 }
 
+# worst FILE FROM TO: of her seconds, in % of what she had from the 2nd to the 4th
+worst()
+{
+	echo $(($(least "$TMP/$1" acked "$2" "$3") * 100 /
+		$(mean "$TMP/$1" acked 2 4)))
+}
+
+# spared NAME FILE WINDOW: Mallory's two streams lose from the 5th second on
+spared()
+{
+	[ "$LAB" != uml ] ||
+		at_least "$1: another user has of what she had, in her worst second, %" \
+			$SPARED "$(worst "$2" 6 12)"
+	at_least "$1: another user's window, at last" $(($3 * SPARED / 100)) \
+		"$(least "$TMP/$2" sum_max 9 12)"
+}
+
 # Mallory's two streams behave for 4 s; then their packets die on the way, by turns.
 ttl()
 {
-	local before after mallory
+	local mallory
 
 	fresh
 	alice ttl 16000
-	hostile send -u $MALLORY -n 2 -t 4000 $DST4 $PORT >"$TMP/good"
-	mallory=$(hostile ttl -u $MALLORY -n 2 -t 9000 $DST4 $PORT)
+	mallory=$(hostile send -u $MALLORY -n 2 -t 13100 -l 4000 $DST4 $PORT)
 	wait $ALICE_PID
 	equal "loss of one's own making: his breaker trips" 2 \
 		"$(field tripped "$mallory")"
 	equal "not another user's" 0 \
 		"$(sed -n 's/.*\btripped=\([0-9]*\).*/\1/p' "$TMP/ttl" |
 			sort -n | tail -n 1)"
-	if [ "$LAB" = uml ]; then
-		before=$(mean "$TMP/ttl" acked 2 4)
-		after=$(least "$TMP/ttl" acked 6 12)
-		at_least "another user has of what he had, in his worst second, %" \
-			$SPARED $((after * 100 / before))
-	fi
-	at_least "another user's window, at last" $((WINDOW * SPARED / 100)) \
-		"$(least "$TMP/ttl" sum_max 9 12)"
+	spared "loss of one's own making" ttl $WINDOW
+	no_wave
+}
+
+# children USER N OPTION...: N connections that his process accepts from root's
+# listener send, in the background
+children()
+{
+	local user=$1 n=$2 port=$((PORT + $2))
+
+	shift 2
+	background src timeout 120 circuit_hostile inherit -u "$user" -n "$n" \
+		-t 11100 "$@" $port >"$TMP/$user"
+	CHILDREN=$!
+	PORT=$port until_true 10 listening src
+	background dst circuit_hostile read -C "" -n "$n" -t 11500 $SRC4 $port
+}
+
+inherited()
+{
+	fresh 200
+	children $ALICE 1
+	children $MALLORY 2 -l 4000
+	wait $CHILDREN
+	equal "root's listener: breakers that trip" 1 \
+		"$(circuit_field src wave tripped_users)"
+	equal "root's listener: whose that is" $MALLORY \
+		"$(circuit_field src wave uid)"
+	spared "root's listener" $ALICE 200
 	no_wave
 }
 
@@ -236,6 +302,100 @@ for_all()
 	wait $ALICE_PID 2>/dev/null
 	equal "heavy loss for all: users that tripped" 2 \
 		"$(circuit_field src wave tripped_users)"
+	no_wave
+}
+
+# crowded NAME SEGMENTS FROM: CROWD sockets, and what they send together in each round
+# trip, in the mean of the seconds from FROM on
+crowded()
+{
+	[ "$LAB" = uml ] || return 0
+	end_sockets src
+	hostile send -u $MALLORY -n $CROWD -t 5100 -p 20 $DST4 $PORT >"$TMP/crowd"
+	at_most "$1, $CROWD sockets: segments in a round trip" "$2" \
+		$(($(mean "$TMP/crowd" acked "$3" 5) * RTT_MS / 1000 / PAYLOAD))
+}
+
+# Each has a segment at least; together they have what one socket would have.
+crowd()
+{
+	fresh 200
+	trip $MALLORY
+	crowded "tripped" $((2 * CUT)) 1
+	end_sockets src
+	fresh 50
+	crowded "a window of 50" $((50 * 13 / 10)) 2
+	no_wave
+}
+
+# One byte at a time is enough to have something to send.
+dead()
+{
+	fresh 200
+	alice dead 11000
+	until_true 20 acked "$TMP/dead" 4
+	hostile dead -u $MALLORY -n 10 -t 6000 $DST4 $PORT
+	wait $ALICE_PID
+	[ "$LAB" != uml ] ||
+		at_least "beside dead streams: of what she had, from their 4th second on, %" \
+			90 "$(worst dead 9 10)"
+	no_wave
+}
+
+# acked FILE N: so many seconds have been told of
+acked()
+{
+	[ "$(grep -c acked "$1")" -ge "$2" ]
+}
+
+# Each is content with what it asked for, so that no share is in use throughout.
+small_asks()
+{
+	fresh 400 rate 12500000
+	in_rtr tc qdisc replace dev r2 root tbf rate 20mbit burst 3028 limit 2500000
+	in_rtr tc qdisc replace dev r1 root netem limit 1000000 delay ${RTT_MS}ms
+	hostile send -u $MALLORY -n 45 -w 9 -t 5100 $DST4 $PORT >"$TMP/asks"
+	delay $((RTT_MS / 2))
+	equal "small windows on a path of a fifth of the rate: they trip" 45 \
+		"$(field tripped "$(cat "$TMP/asks")")"
+	at_least "by delay ($DELAY) or shortfall" $DELAY \
+		"$(circuit_field src wave reason)"
+	no_wave
+}
+
+# Who waits for a far peer is not late, though a near one answers at once.
+distances()
+{
+	local near ms
+
+	in_rtr tc qdisc del dev r1 root
+	background rtr circuit_sock serve $PORT >/dev/null
+	near=$!
+	for ms in $RTT_MS 100; do
+		in_rtr tc qdisc replace dev r2 root netem limit 1000000 delay ${ms}ms
+		distant $ms
+	done
+	kill $near
+	delay $((RTT_MS / 2))
+}
+
+# distant MS: bulk to dst beside a connection to rtr that is idle by now
+distant()
+{
+	local idle
+
+	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 36 rate 6250000 \
+		>/dev/null || fail "a circuit to rtr and dst"
+	background src circuit_hostile send -u $ALICE -t 60000 10.77.1.254 $PORT \
+		>"$TMP/near"
+	idle=$!
+	until_true 20 acked "$TMP/near" 1
+	kill -STOP $idle
+	hostile send -u $ALICE -t 15100 $DST4 $PORT >/dev/null
+	equal "a near peer, and one $1 ms away: trips" 0 \
+		"$(circuit_field src wave trips)"
+	kill -KILL $idle
+	wait $idle 2>/dev/null
 	no_wave
 }
 
@@ -285,6 +445,9 @@ left_behind()
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
 	end_sockets src
 	until_true 60 nothing_is_there
+	fresh
+	trip $MALLORY
+	end_sockets src
 	leave_behind $MANY
 	end_sockets src
 	equal "left behind: how many may be kept" 256 "$(stat_of kept_max)"
@@ -293,7 +456,14 @@ left_behind()
 	at_most "left behind: circuits" 256 "$(stat_of peers)"
 	at_most "left behind: bytes for each" 2048 \
 		$(($(stat_of memory) / 256))
+	at_most "left behind, more than are kept: segments where he tripped first" \
+		$CUT "$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
+			$DST4 $PORT)")"
 	succeeds "reset" in_src circuit_nl reset
+	at_least "reset: segments where he tripped first" $WINDOW \
+		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
+			$DST4 $PORT)")"
+	no_wave
 	equal "reset: kept" 0 "$(stat_of kept)"
 	equal "reset: circuits" 0 "$(stat_of peers)"
 	equal "reset: memory" 0 "$(stat_of memory)"
@@ -396,6 +566,44 @@ receivers()
 	equal "times that TCP came under pressure" 0 "$(pressures)"
 	set_in dst net.ipv4.tcp_circuit_fcwnd 0
 	set_in src net.ipv4.tcp_wmem "4096 16384 4194304"
+	mem_again
+}
+
+# What the machine's own connection to itself may hold, bytes
+may_hold()
+{
+	field rcvbuf "$(circuit_hostile hold -w $WINDOW -t 0 127.0.0.1 $((PORT + 3)))"
+}
+
+# Each with connections to itself that could take all of the room
+containers()
+{
+	local ns i alone rmem pids=()
+
+	MEM=$(sysctl -n net.ipv4.tcp_mem)
+	defer mem_again
+	sysctl -qw net.ipv4.tcp_mem="36864 49152 73728"
+	rmem=$(sysctl -n net.ipv4.tcp_rmem)
+	defer "sysctl -qw net.ipv4.tcp_rmem='$rmem'"
+	sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864"
+	ip link set lo up
+	alone=$(may_hold)
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		ns=ctcp-$$-c$i
+		ip netns add "$ns"
+		defer "ip netns del $ns"
+		ip -n "$ns" link set lo up
+		ip netns exec "$ns" sysctl -qw net.ipv4.tcp_circuit_fcwnd=100000 \
+			net.ipv4.tcp_rmem="4096 131072 2147483647"
+		ip netns exec "$ns" circuit_hostile hold -n 3 -t 30000 127.0.0.1 \
+			$PORT >"$TMP/c$i" &
+		pids+=($!)
+		until_true 10 grep -q rcvbuf "$TMP/c$i"
+	done
+	at_least "ten containers: what a connection of the machine's own may receive" \
+		$((alone / 4)) "$(may_hold)"
+	kill "${pids[@]}"
+	sysctl -qw net.ipv4.tcp_rmem="$rmem"
 	mem_again
 }
 
@@ -593,7 +801,7 @@ topology()
 {
 	local ns
 
-	network 10
+	network $((RTT_MS / 2))
 	single_packets
 	ip -n "$DST" route add local 10.99.0.0/16 dev lo
 	ip -n "$SRC" route add local 10.88.0.0/16 dev lo
@@ -609,9 +817,9 @@ topology()
 }
 
 # What is to be tried, all of it or those that are named
-TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out ttl for_all
-	left_behind receivers ceilings breaker_ceiling neighbours leaves leaks
-	without_module}
+TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out ttl inherited
+	for_all crowd dead small_asks distances left_behind receivers containers
+	ceilings breaker_ceiling neighbours leaves leaks without_module}
 
 topology
 serve dst

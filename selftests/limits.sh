@@ -70,7 +70,7 @@ loads()
 {
 	echo "limits: $1" >/dev/kmsg
 	refused "no module with fcwnd='$1'" modprobe tcp_circuit "fcwnd=$1"
-	matches "the log says why" "tcp_circuit: fcwnd=.* is no window: give 0 to" \
+	matches "the log says why" "tcp_circuit: fcwnd=.* is not a window: it must be 0 to" \
 		"$(dmesg | sed "1,/limits: $1/d")"
 	refused "nothing is left of it" module_loaded
 }

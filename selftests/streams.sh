@@ -130,7 +130,37 @@ rest_fills()
 others()
 {
 	rest_fills "seven of eight stop" 8 33 -f 1 -l 100 -s 1000 -w 1200
-	rest_fills "one that whispers beside" 2 100 -q -w 1000
+	rest_fills "one that whispers beside" 2 100 -q 1 -w 1000
+}
+
+# beside QUIET PERCENT WORD...: what one stream keeps of a circuit beside so many that
+# send 100 bytes every 5 ms
+beside()
+{
+	local quiet=$1 percent=$2 alone with
+
+	shift 2
+	in_src circuit_nl new excl host prefix $DST4 "$@"
+	alone=$(field bytes "$(run -n 1 -w 1000 -t 1000)")
+	end_sockets src
+	with=$(field bytes "$(run -n $((quiet + 1)) -q "$quiet" -w 1000 -t 1000)")
+	end_sockets src
+	at_least "beside $quiet that trickle, $*: % of what it has alone" \
+		"$percent" $((with * 100 / alone))
+	in_src circuit_nl del host
+}
+
+# Many that send little, each of them all the time, do not take the circuit from one
+# that sends much.
+trickles()
+{
+	[ "$LAB" = uml ] || return 0
+	delay 10
+	beside 40 40 window 200
+	beside 40 60 window 1000 rate 31250000
+	beside 10 80 window 200
+	beside 10 80 window 1000 rate 31250000
+	delay $((RTT_MS / 2))
 }
 
 # window_beside ADDRESS OPTION...: of a stream that sends without end, while another
@@ -248,6 +278,7 @@ serve dst
 together
 newcomers
 others
+trickles
 stalled
 two_windows
 own_windows

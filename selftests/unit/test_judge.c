@@ -32,6 +32,7 @@ static struct judge_sample well(const struct judge_circuit *c)
 		.rtt_us = judge_expected_rtt(c),
 		.share_ms = (u64)c->window * TICK_MS,
 		.full_ms = (u64)c->window * TICK_MS,
+		.carries = judge_carries(c, c->window, TICK_MS),
 	};
 }
 
@@ -115,6 +116,31 @@ static void short_loss(void **state)
 	assert_false(judge_suspects(&j));
 }
 
+/*
+ * A rate ten times too high: nine tenths are lost.  Wherever in a slot that begins,
+ * it is over within 1.5 s.
+ */
+static void ten_times(void **state)
+{
+	struct judge_sample good = well(&gigabit), bad = good, evidence;
+	int before, i;
+
+	(void)state;
+	lose(&bad, 900);
+	for (before = 0; before < 10; before++) {
+		struct judge j = { 0 };
+
+		for (i = 0; i < before; i++)
+			assert_int_equal(judge(&j, &good, &gigabit, &evidence),
+					 JUDGE_NONE);
+		for (i = TICK_MS; i <= 1500; i += TICK_MS)
+			if (judge(&j, &bad, &gigabit, &evidence))
+				break;
+		assert_in_range(i, 1, 1500);
+		assert_true(judge_loss(evidence.lost, evidence.delivered) > 500);
+	}
+}
+
 /* 12 Mbit/s x 600 ms: a slot of loss lasts five round trips. */
 static void satellite(void **state)
 {
@@ -166,7 +192,9 @@ static void delay(void **state)
 
 	unknown.rate = 0;
 	assert_false(judge_late(&unknown, s.rtt_us));
+	assert_int_equal(judge_carries(&unknown, unknown.window, TICK_MS), 0);
 	s.late_ms = 0;
+	s.carries = 0;
 	assert_int_equal(trips_in(&unknown, s, JUDGE_NONE), 0);
 	s = deep_buffer();
 	/* A stream that trickles beside takes no weight from the one that fills. */
@@ -207,6 +235,7 @@ static void shortfall(void **state)
 	s = well(&gigabit);
 	s.share_ms /= 4;
 	s.full_ms /= 4;
+	s.carries = judge_carries(&gigabit, gigabit.window / 4, TICK_MS);
 	s.bytes /= 4;
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
 }
@@ -239,6 +268,7 @@ int main(void)
 		cmocka_unit_test(loss),
 		cmocka_unit_test(off),
 		cmocka_unit_test(short_loss),
+		cmocka_unit_test(ten_times),
 		cmocka_unit_test(satellite),
 		cmocka_unit_test(marks),
 		cmocka_unit_test(delay),

@@ -63,10 +63,14 @@ static void modesty(void **state)
 	assert_int_equal(split_modest_most(1000, 5, false), 16);
 	assert_int_equal(split_modest_most(3, 5, false), 3);
 	assert_int_equal(split_modest_most(1000, 40, true), 80);
-	assert_int_equal(split_used(100, 40), 200);
-	assert_int_equal(split_used(40, 100), 200);
-	assert_int_equal(split_used(1, 1), 16);
-	assert_int_equal(split_used(U32_MAX, 1), U32_MAX);
+	assert_int_equal(split_used(1000, 100, 40), 200);
+	assert_int_equal(split_used(1000, 40, 100), 200);
+	assert_int_equal(split_used(1000, 1, 1), 16);
+	assert_int_equal(split_used(1000, U32_MAX, 1), U32_MAX);
+	/* Sixteen are not small where a share is no more. */
+	assert_int_equal(split_used(20, 1, 1), 5);
+	assert_int_equal(split_used(5, 1, 1), 2);
+	assert_int_equal(split_used(1, 0, 0), 1);
 }
 
 static void cut(void **state)
@@ -107,6 +111,9 @@ static void rates(void **state)
 	assert_int_equal(hungry_rate(1000, 0, 0, 2, 1), 500000);
 	assert_int_equal(hungry_rate(1000, 500, 0, 2, 250), 250000);
 	assert_int_equal(hungry_rate(10, 20, 1, 1, 1), 100000);
+	/* However many are modest, the hungry have 7/8 of what those do not hold. */
+	assert_int_equal(hungry_rate(1000, 0, 125, 1, 1), 875000);
+	assert_int_equal(hungry_rate(1000, 80, 40, 1, 1), 840000);
 	assert_int_equal(modest_rate(640, 1, 1, 1, 1), 1000000 * 11 / 640);
 	/* Nobody is hungry: all of the rate is theirs. */
 	assert_int_equal(modest_rate(640, 1, 1, 0, 1), 1000000);
