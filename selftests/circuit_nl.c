@@ -4,7 +4,7 @@
  *
  *	circuit_nl new [create|replace|excl|both] NAME [prefix P]... [window N]
  *		       [rate BYTES_PER_S] [ifindex I | dev D] [mark M] [flags F]
- *	circuit_nl del NAME
+ *	circuit_nl del NAME...
  *	circuit_nl get NAME
  *	circuit_nl match ADDRESS [ifindex I | dev D] [mark M]
  *	circuit_nl dump
@@ -392,7 +392,11 @@ static bool named(uint8_t cmd, int argc, char **argv, nl_handler handler)
 
 static bool cmd_del(int argc, char **argv)
 {
-	return named(TCP_CIRCUIT_CMD_DEL, argc, argv, NULL);
+	if (!argc)
+		return false;
+	for (; argc; argc--, argv++)
+		named(TCP_CIRCUIT_CMD_DEL, 1, argv, NULL);
+	return true;
 }
 
 static bool cmd_get(int argc, char **argv)
@@ -542,7 +546,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: circuit_nl new [create|replace|excl|both] NAME [prefix P]... [window N] [rate BYTES_PER_S]\n"
 		"                      [ifindex I | dev D] [mark M] [flags F]\n"
-		"       circuit_nl del NAME\n"
+		"       circuit_nl del NAME...\n"
 		"       circuit_nl get NAME\n"
 		"       circuit_nl match ADDRESS [ifindex I | dev D] [mark M]\n"
 		"       circuit_nl dump\n"

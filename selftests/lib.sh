@@ -228,12 +228,11 @@ circuits_in_use()
 # remove_circuits src|dst: all that the administrator made there
 remove_circuits()
 {
-	local name
+	local names
 
-	"in_$1" circuit_nl dump | sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p' |
-		while read -r name; do
-			"in_$1" circuit_nl del "$name"
-		done
+	mapfile -t names < <("in_$1" circuit_nl dump |
+		sed -n 's/^name=\([^ ]\{1,\}\) .*/\1/p')
+	[ ${#names[@]} = 0 ] || "in_$1" circuit_nl del "${names[@]}"
 }
 
 no_circuits()
