@@ -278,7 +278,7 @@ nothing_invalid()
 
 	shift
 	for host in "$@"; do
-		at_least "$name: packets of a connection at $host" 100 \
+		at_least "$name: packets of a connection at $host" 50 \
 			"$(counted "$host" established)"
 		equal "$name: packets invalid at $host" 0 "$(counted "$host" invalid)"
 	done
