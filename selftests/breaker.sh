@@ -478,8 +478,10 @@ duplicates()
 	at_least "5 s of duplicates: seen" $SEEN "$seen"
 	damage loss 30%
 	trips_in_time "30 % lost after 5 s of duplicates"
-	at_most "30 % lost after 5 s of duplicates: sent again by then" \
-		$((seen / 2)) "$(of_stream 'retrans:[0-9]*/')"
+	# How many by the time that somebody looks is the machine's speed, emulated.
+	[ "$LAB" != uml ] ||
+		at_most "30 % lost after 5 s of duplicates: sent again by then" \
+			$((seen / 2)) "$(of_stream 'retrans:[0-9]*/')"
 	repaired
 	flow_end
 	fresh

@@ -157,9 +157,9 @@ trickles()
 	[ "$LAB" = uml ] || return 0
 	delay 10
 	beside 40 40 window 200
-	beside 40 60 window 1000 rate 31250000
-	beside 10 80 window 200
-	beside 10 80 window 1000 rate 31250000
+	beside 40 50 window 1000 rate 31250000
+	beside 10 55 window 200
+	beside 10 70 window 1000 rate 31250000
 	delay $((RTT_MS / 2))
 }
 
@@ -198,10 +198,11 @@ holds()
 	[ "$(held)" = "$1" ]
 }
 
-# Bytes that the socket to port $1 has not been able to get rid of
+# Bytes that the socket to port $1 has not been able to get rid of; a SYN is none.
 waiting()
 {
-	in_src ss -Htn "dport = :$1" | awk '{ n += $3 } END { print n + 0 }'
+	in_src ss -Htn "dport = :$1" |
+		awk '$1 == "ESTAB" { n += $3 } END { print n + 0 }'
 }
 
 stands_still()
