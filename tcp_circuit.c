@@ -380,7 +380,11 @@ static noinline void circuit_prepare(struct sock *sk)
 	struct stream *s = inet_csk_ca(sk);
 	u32 window = circuit_hold(sk);
 
-	if (window && stream_in_first_ten(sk)) {
+	if (!window)
+		return;
+	if (stream_waits(s)) {
+		stream_take_turn(sk);
+	} else if (stream_in_first_ten(sk)) {
 		circuit_set_window(sk, circuit_first_ten(sk, window));
 		s->settled = 0;	/* that is not its share */
 	}

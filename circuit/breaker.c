@@ -42,8 +42,9 @@ static bool stream_stands_here(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	u64 here = refcount_read(&sk->sk_wmem_alloc);
+	u64 share = max(s->share, 1U);
 
-	return here > (u64)s->share * tcp_sk(sk)->mss_cache / 4 ||
+	return here > share * tcp_sk(sk)->mss_cache / 4 ||
 	       test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags);
 }
 
@@ -85,11 +86,23 @@ static bool stream_fills(const struct sock *sk)
 	       (bound || s->state == TCP_CIRCUIT_STREAM_HUNGRY);
 }
 
+/* For how much of @ms does a stream that waits have a segment of the window? */
+static u32 stream_turn_ms(const struct stream *s, u32 window, u32 ms)
+{
+	const struct pool *p = stream_pool(s);
+	u32 waiting = max(READ_ONCE(p->waiting), 1U);
+
+	if (s->cut)
+		window = split_cut(window);
+	return waiting > window ? div_u64((u64)ms * window, waiting) : ms;
+}
+
 /*
  * The state of the window that a stream has held for @ms: in use, queued in this
  * host, late, and what it should have carried.  All is weighted by that window, so a
- * stream that holds little counts little.  Where the user has several peers, each
- * stream's own smallest round trip counts.
+ * stream that holds little counts little; all that wait for a share hold the window
+ * together.  Where the user has several peers, each stream's own smallest round trip
+ * counts.
  */
 static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 {
@@ -97,16 +110,22 @@ static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct breaker_limits none = {};
 	struct tally *t = &u->tally;
-	u64 share_ms = (u64)s->share * ms;
 	struct judge_circuit known;
+	u32 share = s->share;
+	u64 share_ms;
 
+	user_known(u, &none, &known);
+	if (stream_waits(s)) {
+		share = 1;
+		ms = stream_turn_ms(s, known.window, ms);
+	}
+	share_ms = (u64)share * ms;
 	if (!share_ms)
 		return;
-	user_known(u, &none, &known);
 	if (READ_ONCE(u->peers_differ))
 		known.rtt_us = tcp_min_rtt(tp);
 	tally_max(&t->rtt_expected, judge_expected_rtt(&known));
-	atomic64_add(judge_carries(&known, s->share, ms), &t->carries);
+	atomic64_add(judge_carries(&known, share, ms), &t->carries);
 	atomic64_add(share_ms, &t->share_ms);
 	if (stream_fills(sk))
 		atomic64_add(share_ms, &t->full_ms);
@@ -439,7 +458,7 @@ static u32 circuit_close_all(struct circuit *c)
 	u32 closed = 0;
 
 	spin_lock_bh(&cn->lock);
-	circuit_forget_marks(cn);
+	c->reset = get_jiffies_64();
 	hlist_for_each_entry_safe(u, next, &c->users, list) {
 		if (u->tripped) {
 			user_close(u);
@@ -470,6 +489,7 @@ void circuit_reset_all(struct circuit_net *cn)
 	unsigned long id = 0;
 	struct circuit *c;
 
+	circuit_forget_marks(cn);
 	for (;;) {
 		rcu_read_lock();
 		c = xa_find_after(&cn->circuits, &id, ULONG_MAX, XA_PRESENT);

@@ -64,8 +64,10 @@ struct pool {
 	u32	modest;		/* of these, held by modest streams */
 	u32	hungry;		/* hungry streams */
 	u32	busy;		/* streams that are modest or hungry */
+	u32	waiting;	/* of these, without a share */
 	u32	sockets;	/* all streams of the pool, including idle ones */
 	u32	version;	/* incremented when anything changes that shares depend on */
+	u64	turn;		/* ns: when the next of the waiting may send */
 };
 
 /* What streams have seen since the last tick; added to without a lock. */
@@ -171,6 +173,7 @@ struct circuit {
 	struct pool	cut;	/* what is left for all users whose breaker is open */
 
 	struct hlist_head	users;	/* under circuit_net.lock */
+	u64		reset;		/* jiffies64 of the last RESET; under circuit_net.lock */
 	u32		reclaimed;	/* jiffies: last pool_reclaim() */
 	u32		seen_window;	/* the window that a stream last applied, for readers */
 	u32		sockets;	/* of all users; under circuit_net.lock */
@@ -186,6 +189,7 @@ struct circuit {
 /* A uid whose open breaker was forgotten for lack of room: it is cut everywhere. */
 struct circuit_mark {
 	unsigned long	uid;	/* kuid */
+	u64		since;	/* jiffies64 */
 	u64		until;	/* jiffies64, 0 = none */
 };
 
@@ -240,7 +244,7 @@ struct circuit_net {
 /* The private area of a socket: 104 bytes at most, all of them used */
 struct stream {
 	struct list_head	active;	/* in its pool's list */
-	u64	depart;		/* ns: when the next of the first ten may be sent */
+	u64	depart;		/* ns: when its turn is, or the next of the first ten's */
 	struct circuit_user	*user;	/* NULL: Reno, or before init() */
 	unsigned long	pace;	/* payload bytes/s, ~0 = unpaced */
 	u32	mark;		/* STREAM_MARK, or the area is not circuit's (yet) */
@@ -265,7 +269,7 @@ struct stream {
 	u8	restored;	/* times the core's window was overruled */
 	u8	losses;		/* times TCP_CA_Loss was entered */
 	u8	recoveries;	/* times TCP_CA_Recovery was entered */
-	u8	let_go;		/* 1 + data_segs_out when one of the first ten was last let go */
+	u8	let_go;		/* the segment that depart is for: stream_next() */
 	u8	state;		/* enum tcp_circuit_state; under pool.lock */
 	u8	live:1,		/* between init() and release() */
 		own:1,		/* asked for with CAP_NET_ADMIN */
@@ -294,6 +298,12 @@ static inline struct circuit_net *circuit_net_of(const struct net *net)
 static inline struct circuit_net *circuit_pernet(const struct sock *sk)
 {
 	return circuit_net_of(sock_net(sk));
+}
+
+/* Busy, and has no share: it sends one segment at a time, in turn. */
+static inline bool stream_waits(const struct stream *s)
+{
+	return s->state != TCP_CIRCUIT_STREAM_IDLE && !s->share;
 }
 
 /* The pool of a stream that has a user */
@@ -390,6 +400,7 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares);
 void stream_unpace(struct sock *sk);
 bool stream_pace_undisturbed(const struct sock *sk);
 u32 circuit_first_ten(struct sock *sk, u32 window);
+void stream_take_turn(struct sock *sk);
 bool stream_in_first_ten(const struct sock *sk);
 
 /* buffers.c */

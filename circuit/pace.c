@@ -63,20 +63,10 @@ static u64 stream_part(const struct sock *sk, u64 rate, u32 window)
 	return split_rate_modest(rate, &split, s->share);
 }
 
-/*
- * With more streams than the window has segments, each may have one in flight, so
- * that none starves, and is paced so that all together send a window each round trip.
- * Bytes/s on the wire, U64_MAX: the window has enough segments.
- */
-static u64 stream_crowded(struct sock *sk, u32 window)
+/* us, RFC 6298's second where none was measured */
+static u32 stream_rtt(const struct sock *sk)
 {
-	u32 busy = READ_ONCE(stream_pool(inet_csk_ca(sk))->busy);
-	u32 rtt = tcp_sk(sk)->srtt_us >> 3;
-
-	if (busy <= window || !rtt)
-		return U64_MAX;
-	return div64_u64((u64)window * stream_wire(sk) * USEC_PER_SEC,
-			 (u64)busy * rtt);
+	return (tcp_sk(sk)->srtt_us >> 3) ?: USEC_PER_SEC;
 }
 
 /* Bytes/s on the wire, U64_MAX: unpaced.  @shares: the window is the circuit's. */
@@ -84,12 +74,18 @@ static u64 stream_rate(struct sock *sk, u32 window, bool shares)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	u64 rate = circuit_pace_rate(s->user->circuit);
+	u64 turns;
 
 	if (!rate)
 		rate = U64_MAX;
-	else if (shares)
-		rate = stream_part(sk, rate, window);
-	return shares ? min(rate, stream_crowded(sk, window)) : rate;
+	if (!shares)
+		return rate;
+	if (!stream_waits(s))
+		return rate == U64_MAX ? rate : stream_part(sk, rate, window);
+	/* of all that wait: the window in each round trip */
+	turns = div_u64((u64)window * stream_wire(sk) * USEC_PER_SEC,
+			stream_rtt(sk));
+	return min3(rate, turns, TCP_CIRCUIT_RATE_LIMIT);
 }
 
 /*
@@ -214,6 +210,12 @@ static void stream_set_timer(struct sock *sk)
 	sock_hold(sk);
 }
 
+/* 1 to 255: which segment is the next to be sent, modulo 255 */
+static u8 stream_next(const struct sock *sk)
+{
+	return tcp_sk(sk)->data_segs_out % U8_MAX + 1;
+}
+
 /* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core. */
 bool stream_in_first_ten(const struct sock *sk)
 {
@@ -244,10 +246,10 @@ u32 circuit_first_ten(struct sock *sk, u32 window)
 		return window;
 	if (tp->tcp_clock_cache >= s->depart) {
 		window = min(window, in_flight + 1);
-		if (s->let_go == tp->data_segs_out + 1 &&
+		if (s->let_go == stream_next(sk) &&
 		    hrtimer_callback_running(&tp->pacing_timer))
 			return window;
-		s->let_go = tp->data_segs_out + 1;
+		s->let_go = stream_next(sk);
 		s->depart = tp->tcp_clock_cache +
 			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
 	} else {
@@ -256,4 +258,41 @@ u32 circuit_first_ten(struct sock *sk, u32 window)
 	}
 	stream_set_timer(sk);
 	return window;
+}
+
+/* ns: the next turn of @sk's pool.  None is later than when all have had one. */
+static u64 pool_next_turn(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+	u64 rtt = (u64)stream_rtt(sk) * NSEC_PER_USEC;
+	u64 gap = div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, s->pace);
+	u64 now = tp->tcp_clock_cache, turn;
+
+	spin_lock_bh(&p->lock);
+	turn = clamp(p->turn, now, now + max(p->busy * gap, rtt));
+	p->turn = turn + gap;
+	spin_unlock_bh(&p->lock);
+	return turn;
+}
+
+/*
+ * The segment that a stream without a share sends leaves in its turn.  The turns of a
+ * pool are as far apart as the segments of its window in a round trip are: however
+ * many streams there are and however short they live, together they have a window in
+ * flight.  The core's pacing holds the segment back.  Called before each transmission.
+ */
+void stream_take_turn(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (tcp_packets_in_flight(tp))
+		return;
+	if (s->let_go != stream_next(sk)) {
+		s->depart = pool_next_turn(sk);
+		s->let_go = stream_next(sk);
+	}
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, s->depart);
 }

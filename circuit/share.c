@@ -2,9 +2,10 @@
 /*
  * Streams share one window
  *
- * What each stream holds is its share.  Shares add up to the window at most; a stream
- * that found nothing left sends one segment beyond it, and where there are more
- * streams than segments, all are paced (pace.c).  split.h has the arithmetic.  A share
+ * What each stream holds is its share.  Shares add up to the window at most; streams
+ * that found nothing left wait for a share, and send meanwhile, one segment at a time
+ * and in turn, a window in each round trip (pace.c).  Where there are more streams than
+ * segments, all of them do.  split.h has the arithmetic.  A share
  * shrinks no faster than segments leave the network, and grows only by what others
  * gave back, so the sum of what is in flight does not exceed the window either.  As
  * each ACK moves the shares, a new stream has its own within one round trip.
@@ -43,6 +44,8 @@ static void pool_count(struct pool *p, const struct stream *s, int sign)
 		WRITE_ONCE(p->hungry, p->hungry + sign);
 	if (s->state != TCP_CIRCUIT_STREAM_IDLE)
 		WRITE_ONCE(p->busy, p->busy + sign);
+	if (stream_waits(s))
+		WRITE_ONCE(p->waiting, p->waiting + sign);
 }
 
 /* The lock is held. */
@@ -81,16 +84,21 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 		stream_wake_tick(s);
 }
 
-/* Take up to @n segments more of what is left of @window. */
-static void stream_take(struct stream *s, u32 window, u32 n)
+/*
+ * Take up to @n segments more of what is left of @window.  Nothing is, while the
+ * pool's turns are ahead of time: streams without a share have it in flight.
+ */
+static void stream_take(struct sock *sk, u32 window, u32 n)
 {
+	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
-	u32 take;
+	u32 take = 0;
 
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
 	spin_lock_bh(&p->lock);
-	take = split_left(window, p->cwnd_total, n);
+	if (p->turn <= tcp_sk(sk)->tcp_clock_cache)
+		take = split_left(window, p->cwnd_total, n);
 	if (take)
 		pool_set(p, s, s->state, s->share + take);
 	spin_unlock_bh(&p->lock);
@@ -114,11 +122,31 @@ void stream_enter_pool(struct sock *sk, bool cut)
 	spin_unlock_bh(&p->lock);
 }
 
+/*
+ * What a reset stream had in flight stays in the network for a round trip; a 16th less,
+ * so that a connection that begins now is established when that is over.
+ */
+static void stream_leave_behind(struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+	u32 rtt_us = min_t(u32, tcp_min_rtt(tcp_sk(sk)), USEC_PER_SEC);
+	u64 rtt = (u64)rtt_us * NSEC_PER_USEC * 15 / 16;
+	u64 now = ktime_get_ns();
+
+	spin_lock_bh(&p->lock);
+	p->turn = max(p->turn, min(max(p->turn, now) + rtt * (s->gain + 1) / 256,
+				   now + rtt));
+	spin_unlock_bh(&p->lock);
+}
+
 void stream_leave_pool(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 
+	if (s->share && inet_sk_state_load(sk) == TCP_CLOSE)
+		stream_leave_behind(sk);
 	stream_rest(sk);
 	spin_lock_bh(&p->lock);
 	WRITE_ONCE(p->sockets, p->sockets - 1);
@@ -240,7 +268,7 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 	u32 share = split_share(window, READ_ONCE(p->modest) - s->share,
-				READ_ONCE(p->hungry) + 1);
+				READ_ONCE(p->hungry) + 1, READ_ONCE(p->waiting));
 	u32 need;
 
 	if (s->share > share)
@@ -255,7 +283,7 @@ static bool stream_stays_modest(struct sock *sk, u32 window)
 		return false;
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
 		stream_set(sk, TCP_CIRCUIT_STREAM_MODEST, 0);
-	stream_take(s, window, need - s->share);
+	stream_take(sk, window, need - s->share);
 	return s->share >= need;
 }
 
@@ -321,7 +349,7 @@ static void stream_take_share(struct sock *sk, u32 window)
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 	u32 share = split_share(window, READ_ONCE(p->modest),
-				READ_ONCE(p->hungry));
+				READ_ONCE(p->hungry), READ_ONCE(p->waiting));
 	u32 keep = share;
 
 	/* What is in flight stays reserved, unless the breaker cuts. */
@@ -330,8 +358,10 @@ static void stream_take_share(struct sock *sk, u32 window)
 	if (s->share > keep)
 		stream_set(sk, s->state, keep);
 	else if (s->share < share)
-		stream_take(s, window, share - s->share);
-	s->settled = s->share == share;
+		stream_take(sk, window, share - s->share);
+	s->settled = s->share && s->share == share;
+	if (!s->share)
+		s->repace = 1;	/* its round trip may have changed */
 	stream_count_round(sk);
 }
 

@@ -11,6 +11,9 @@
  *
  *			share = (window - shares of the modest) / hungry
  *
+ *	waiting	hungry, and holds nothing: all of the window is held, or there are
+ *		more streams than segments.  Sends one segment at a time, in turn.
+ *
  * Arithmetic alone: also compiled in user space, by its unit test.  Windows are
  * in segments, 1..2^26.
  */
@@ -23,15 +26,19 @@
 #define SPLIT_CUT	10U	/* a breaker leaves a tenth at most */
 #define SPLIT_CUT_MOST	10U	/* segments that it leaves at most: RFC 6928's ten */
 
-/* The share of each of @hungry streams, at least 1; of the window when none is. */
-static inline u32 split_share(u32 window, u32 modest, u32 hungry)
+/*
+ * The share of each of @hungry streams; of the window when none is.  Rounded up, so
+ * that all of the window is used; rounded down while streams are @waiting for a share:
+ * to 0 where there are more streams than segments.
+ */
+static inline u32 split_share(u32 window, u32 modest, u32 hungry, u32 waiting)
 {
-	u32 rest;
+	u32 rest = window > modest ? window - modest : 0;
+	u32 each = hungry > 1 ? rest / hungry : rest;
 
-	if (window <= modest)
-		return 1;
-	rest = window - modest;
-	return hungry > 1 ? rest / hungry + !!(rest % hungry) : rest;
+	if (!waiting && (!rest || (hungry > 1 && rest % hungry)))
+		each++;
+	return each;
 }
 
 /* How many of @want segments are left of @window when @total are held. */
@@ -134,7 +141,7 @@ static inline u64 split_rate_hungry(u64 rate, const struct split *p, u32 share)
 	u64 part = div64_u64(rate * (share < p->window ? share : p->window),
 			     p->window);
 
-	if (share <= split_share(p->window, p->held, hungry) + hungry)
+	if (share <= split_share(p->window, p->held, hungry, 0) + hungry)
 		return equal;
 	return part > equal ? part : equal;
 }

@@ -279,22 +279,25 @@ static void uid_mark(struct circuit_net *cn, unsigned long uid, u64 until)
 
 	for (mark = cn->marks; mark < cn->marks + CIRCUIT_MARKED_NET; mark++) {
 		if (mark->until && mark->uid == uid) {
+			mark->since = get_jiffies_64();
 			mark->until = max(mark->until, until);
 			return;
 		}
 		if (mark->until < place->until)
 			place = mark;
 	}
-	*place = (struct circuit_mark){ uid, until };
+	*place = (struct circuit_mark){ uid, get_jiffies_64(), until };
 }
 
-/* Until when @uid is marked; 0: it is not. */
-static u64 uid_marked(const struct circuit_net *cn, unsigned long uid)
+/* Until when @uid is marked; 0: it is not, or @c has been reset since. */
+static u64 uid_marked(const struct circuit *c, unsigned long uid)
 {
+	const struct circuit_net *cn = c->cn;
 	const struct circuit_mark *mark;
 
 	for (mark = cn->marks; mark < cn->marks + CIRCUIT_MARKED_NET; mark++)
 		if (mark->uid == uid && mark->until &&
+		    (!c->reset || time_after64(mark->since, c->reset)) &&
 		    time_before64(get_jiffies_64(), mark->until))
 			return mark->until;
 	return 0;
@@ -302,14 +305,16 @@ static u64 uid_marked(const struct circuit_net *cn, unsigned long uid)
 
 void circuit_forget_marks(struct circuit_net *cn)
 {
+	spin_lock_bh(&cn->lock);
 	memset(cn->marks, 0, sizeof(cn->marks));
+	spin_unlock_bh(&cn->lock);
 }
 
 /* Users; under circuit_net.lock */
 
 static struct circuit_user *user_make(struct circuit *c, const struct user_key *key)
 {
-	u64 until = uid_marked(c->cn, key->uid);
+	u64 until = uid_marked(c, key->uid);
 	struct circuit_net *cn = c->cn;
 	struct circuit_user *u;
 

@@ -7,6 +7,8 @@
  *	circuit_hostile send	[options] ADDRESS PORT
  *	circuit_hostile inherit	[options] PORT
  *	circuit_hostile dead	[options] ADDRESS PORT
+ *	circuit_hostile waves	[options] ADDRESS PORT
+ *	circuit_hostile relay	[options] ADDRESS PORT
  *	circuit_hostile many	[options] ADDRESS PORT
  *	circuit_hostile hoard	[options] PORT
  *	circuit_hostile read	[options] ADDRESS PORT
@@ -18,7 +20,8 @@
  *	-n SOCKETS	-t MS		-w SEGMENTS that each asks for
  *	-C ALGORITHM	of the sockets, default circuit; "": the system's
  *	-b ADDRESS	bind to this one, and the following ones
- *	-p MS		between two looks of send and inherit, default 1
+ *	-p MS		between two looks of send and inherit, from a connection of
+ *			waves and relay to its reset; default 1
  *	-l MS		from then on send and inherit make loss of their own: their
  *			packets die on the way, by turns
  *
@@ -28,7 +31,10 @@
  * so by a listener's children.  Both add up the windows of those that are circuit's
  * and have data outstanding, at each turn, and print the largest sum.  inherit listens
  * as it was started, and is UID when it accepts and sends.  dead writes a byte now and
- * then to streams of which nothing arrives.  many connects to so many addresses from
+ * then to streams of which nothing arrives.  waves connects all sockets, sends, resets
+ * them, and begins again; relay connects all first, then sends by one after the other
+ * and resets it.  Both print the segments that were sent, and how long that took.
+ * many connects to so many addresses from
  * ADDRESS on.  hoard accepts and does not read; leak keeps a socket that was reset;
  * leave goes to cubic; hold keeps connections to itself, to so many addresses.
  *
@@ -458,6 +464,48 @@ static void run_dead(const struct options *o, const char *address, int port)
 	drop_all(o);
 }
 
+/* Data segments that the @i-th has sent, retransmissions included; then it is reset. */
+static uint64_t sent_by(int i)
+{
+	uint64_t segments = tcp_info_of(streams[i].fd).tcpi_data_segs_out;
+
+	drop(streams[i].fd);
+	return segments;
+}
+
+static void run_waves(const struct options *o, const char *address, int port)
+{
+	long begin = clock_ms();
+	uint64_t sent = 0;
+
+	while (clock_ms() - begin < o->ms) {
+		connect_all(o, address, port, false);
+		feed(o);
+		pause_ms(o->turn_ms);
+		for (int i = 0; i < o->sockets; i++)
+			sent += sent_by(i);
+	}
+	printf("sent=%llu ms=%ld\n", (unsigned long long)sent,
+	       clock_ms() - begin);
+}
+
+static void run_relay(const struct options *o, const char *address, int port)
+{
+	static char chunk[CHUNK];
+	uint64_t sent = 0;
+	long begin;
+
+	connect_all(o, address, port, false);
+	begin = clock_ms();
+	for (int i = 0; i < o->sockets; i++) {
+		send(streams[i].fd, chunk, sizeof(chunk), MSG_NOSIGNAL);
+		pause_ms(o->turn_ms);
+		sent += sent_by(i);
+	}
+	printf("sent=%llu ms=%ld\n", (unsigned long long)sent,
+	       clock_ms() - begin);
+}
+
 static void run_many(const struct options *o, const char *address, int port)
 {
 	struct seen seen = { 0 };
@@ -623,7 +671,7 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"usage: circuit_hostile windows|send|dead|waves|relay|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
 		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] ADDRESS PORT\n"
 		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
 		"                       [-p MS] [-l MS] PORT\n");
@@ -662,6 +710,8 @@ static const struct command {
 	{ "send", run_send, NULL },
 	{ "inherit", NULL, run_inherit },
 	{ "dead", run_dead, NULL },
+	{ "waves", run_waves, NULL },
+	{ "relay", run_relay, NULL },
 	{ "many", run_many, NULL },
 	{ "hoard", NULL, run_hoard },
 	{ "read", run_read, NULL },

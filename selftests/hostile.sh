@@ -316,16 +316,43 @@ crowded()
 		$(($(mean "$TMP/crowd" acked "$3" 5) * RTT_MS / 1000 / PAYLOAD))
 }
 
-# Each has a segment at least; together they have about what one socket would have.  Of
-# a tripped user, who loses what he sends, 25 a round trip were seen where ten are left.
+# reset_at_once NAME SEGMENTS VERB: CROWD sockets that are reset as soon as they have
+# sent, and what they send together in each round trip
+reset_at_once()
+{
+	local out
+
+	[ "$LAB" = uml ] || return 0
+	end_sockets src
+	out=$(hostile "$3" -u $MALLORY -n $CROWD -t 3000 -p "$4" $DST4 $PORT)
+	at_most "$1, $CROWD sockets that are reset after $4 ms ($3): segments in a round trip" \
+		"$2" $(($(field sent "$out") * RTT_MS / $(field ms "$out")))
+}
+
+# Fewer streams than segments, but not two for each
+nearly_crowded()
+{
+	end_sockets src
+	hostile send -u $MALLORY -n 49 -t 5100 $DST4 $PORT >"$TMP/crowd"
+	at_most "49 streams on a window of 50: in flight" 52 \
+		"$(sed -n '2,5s/.*flight_max=\([0-9]*\).*/\1/p' "$TMP/crowd" |
+			sort -n | tail -n 1)"
+}
+
+# All together have about what one socket would have, however short they live.
 crowd()
 {
 	fresh 200
 	trip $MALLORY
-	crowded "tripped" $((4 * CUT)) 1
+	crowded "tripped" $((CUT * 12 / 10)) 1
+	reset_at_once "tripped" $((CUT * 12 / 10)) waves 250
+	reset_at_once "tripped" $((CUT * 12 / 10)) relay 1
 	end_sockets src
 	fresh 50
-	crowded "a window of 50" $((50 * 13 / 10)) 2
+	crowded "a window of 50" $((50 * 12 / 10)) 2
+	reset_at_once "a window of 50" $((50 * 12 / 10)) waves 250
+	reset_at_once "a window of 50" $((50 * 12 / 10)) relay 1
+	nearly_crowded
 	no_wave
 }
 
@@ -460,7 +487,22 @@ left_behind()
 	at_most "left behind, more than are kept: segments where he tripped first" \
 		$CUT "$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
 			$DST4 $PORT)")"
-	succeeds "reset" in_src circuit_nl reset
+	in_src circuit_nl new excl other prefix 10.88.0.0/16 window 77
+	succeeds "another circuit is reset" in_src circuit_nl reset other
+	at_most "another circuit is reset: segments where he tripped first" \
+		$CUT "$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
+			$DST4 $PORT)")"
+	in_src circuit_nl del other
+	succeeds "this circuit is reset" in_src circuit_nl reset wave
+	at_least "this circuit is reset: segments" $WINDOW \
+		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
+			$DST4 $PORT)")"
+	end_sockets src
+	at_most "and in a new circuit he is still cut: segments of 20" 2 \
+		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
+			10.99.9.9 $PORT)")"
+	end_sockets src
+	succeeds "all are reset" in_src circuit_nl reset
 	at_least "reset: segments where he tripped first" $WINDOW \
 		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
 			$DST4 $PORT)")"

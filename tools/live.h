@@ -3,7 +3,7 @@
  * Live circuits: those of this network namespace as the kernel tells of them at
  * this moment, with what their sockets do; and a namespace's totals.
  *
- * A circuit without an object is one that the connections to a peer share of
+ * An automatic circuit is one that the connections to a peer share of
  * themselves; the kernel shows these to CAP_NET_ADMIN only.
  */
 #ifndef CTCP_LIVE_H
@@ -33,7 +33,7 @@ struct evidence {
 
 struct live {
 	struct object object;
-	struct prefix peer;		/* without an object: whose it is */
+	struct prefix peer;		/* of an automatic circuit */
 	bool no_object;
 	bool of_user;			/* one user's, by net.ipv4.tcp_circuit_fcwnd_max */
 	uint32_t id, uid;

@@ -15,36 +15,48 @@
 static void shares(void **state)
 {
 	static const struct {
-		u32 window, modest, hungry, share;
+		u32 window, modest, hungry, waiting, share;
 	} table[] = {
-		{ 1000, 0, 0, 1000 },
-		{ 1000, 0, 1, 1000 },
-		{ 1000, 0, 2, 500 },
-		{ 1000, 0, 3, 334 },	/* rounded up: a segment each at most */
-		{ 1000, 400, 2, 300 },
-		{ 1000, 1000, 2, 1 },
-		{ 1000, 1001, 2, 1 },
-		{ 1, 0, 5, 1 },
-		{ 67108864, 0, 1, 67108864 },
+		{ 1000, 0, 0, 0, 1000 },
+		{ 1000, 0, 1, 0, 1000 },
+		{ 1000, 0, 2, 0, 500 },
+		{ 1000, 0, 3, 0, 334 },	/* rounded up: a segment each at most */
+		{ 1000, 0, 3, 1, 333 },	/* some have none yet */
+		{ 50, 0, 49, 0, 2 },
+		{ 50, 0, 49, 24, 1 },
+		{ 1000, 400, 2, 0, 300 },
+		{ 1000, 1000, 2, 0, 1 },
+		{ 1000, 1001, 2, 0, 1 },
+		{ 1000, 1001, 2, 1, 0 },
+		{ 1, 0, 5, 0, 1 },
+		{ 1, 0, 5, 4, 0 },	/* more streams than segments: none has any */
+		{ 67108864, 0, 1, 0, 67108864 },
 	};
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		assert_int_equal(split_share(table[i].window, table[i].modest,
-					     table[i].hungry), table[i].share);
+					     table[i].hungry, table[i].waiting),
+				 table[i].share);
 }
 
-/* However many streams there are, shares exceed the window by one each at most. */
+/*
+ * However many streams there are, shares exceed the window by one each at most, and not
+ * at all while some wait.
+ */
 static void sum_of_shares(void **state)
 {
 	u32 window, hungry;
 
 	(void)state;
 	for (window = 1; window < 3000; window += 7)
-		for (hungry = 1; hungry < 200; hungry++)
-			assert_true(split_share(window, 0, hungry) * hungry <
+		for (hungry = 1; hungry < 200; hungry++) {
+			assert_true(split_share(window, 0, hungry, 0) * hungry <
 				    window + hungry);
+			assert_true(split_share(window, 0, hungry, 1) * hungry <=
+				    window);
+		}
 }
 
 static void left(void **state)

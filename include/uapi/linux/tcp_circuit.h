@@ -139,11 +139,14 @@ struct tcp_circuit_info {
  *	what is left out has its default.  Live connections follow at once.
  * DEL	by NAME.  Its connections belong to the next match.
  * GET	do: by NAME, or by ADDRESS (with IFINDEX, MARK): the circuit that a new
- *	connection would belong to.  dump: all circuits; those without an object,
+ *	connection would belong to.  dump: all circuits; automatic ones,
  *	which a peer's connections share, have AUTO, and are shown to
  *	CAP_NET_ADMIN only.
  * RESET	closes breakers: of the circuit NAME, of what connections to ADDRESS
- *	belong to, or of the whole namespace.  ENOENT: no such circuit.
+ *	belong to, or of the whole namespace.  The kernel keeps 256 open breakers
+ *	of users without a socket; beyond that it forgets some, and cuts their users
+ *	in each circuit they join, until that circuit, or the namespace, is RESET.
+ *	ENOENT: no such circuit.
  * STATS	do: the namespace's counters and limits.
  *
  * NEW, DEL and RESET need CAP_NET_ADMIN in the user namespace that owns the
@@ -246,7 +249,7 @@ enum tcp_circuit_stats_attr {
 	TCP_CIRCUIT_STATS_A_CIRCUITS_MAX,	/* u32 */
 	TCP_CIRCUIT_STATS_A_PREFIXES,		/* u32 */
 	TCP_CIRCUIT_STATS_A_PREFIXES_MAX,	/* u32 */
-	TCP_CIRCUIT_STATS_A_PEERS,		/* u32, circuits without an object */
+	TCP_CIRCUIT_STATS_A_PEERS,		/* u32, automatic circuits */
 	TCP_CIRCUIT_STATS_A_PEERS_MAX,		/* u32 */
 	TCP_CIRCUIT_STATS_A_KEPT,		/* u32, breakers without a socket */
 	TCP_CIRCUIT_STATS_A_KEPT_MAX,		/* u32 */
