@@ -7,7 +7,8 @@
 #
 #	FACT	name	value		as "### FACT name value" gave it
 #	TEST	name	passed	failed	seconds		one for each test
-#	FAIL	name	text		one for each failure, before its TEST
+#	FAIL	name	text		one for each failure, before its TEST, with the
+#					diagnostics that follow it: expected, got
 #	TOTAL	passed	failed
 #
 # Only tests that have to run are started, so a skip is a failure.  So is a test
@@ -15,8 +16,18 @@
 
 function fail(text)
 {
+	tell()
 	failed++
-	print "FAIL", test, text
+	failure = text
+	diagnostics = 0
+}
+
+# The failure that is waiting for its diagnostics
+function tell()
+{
+	if (failure != "")
+		print "FAIL", test, failure
+	failure = ""
 }
 
 function begin(name)
@@ -29,6 +40,7 @@ function begin(name)
 
 function finish(seconds)
 {
+	tell()
 	print "TEST", test, passed, failed, seconds
 	total_passed += passed
 	total_failed += failed
@@ -71,6 +83,13 @@ function point(line)
 
 BEGIN		{ OFS = "\t" }
 		{ sub(/\r$/, "") }
+
+failure != "" && /^# / && diagnostics++ < 4 {
+	gsub(/[\t ]+/, " ")
+	failure = failure "; " substr($0, 3, 120)
+	next
+}
+		{ tell() }
 
 /^### FACT /	{
 	name = $3
