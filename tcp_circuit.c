@@ -29,8 +29,11 @@
  *				the next ACK
  *	tcp_disconnect()	a new connect() runs init() again
  *
- * Before each transmission, whatever causes it, the core calls min_tso_segs(),
- * so nothing is ever sent under a window that circuit has not set.
+ * Before it sends new data, and before each run of fast retransmissions, the
+ * core calls min_tso_segs(), so these are never sent under a window that
+ * circuit has not set.  The core does not call it for single packets: a
+ * retransmission by timeout (set_state() has run then) or by TLP, window probes
+ * and MTU probes.
  *
  * Where the window comes from, first that is set:
  *
@@ -164,7 +167,7 @@ static void circuit_set_window(struct sock *sk, u32 window)
 	tcp_snd_cwnd_set(tp, window);
 }
 
-/* False: the core has moved the window. */
+/* Is the congestion window still the one that circuit has set? */
 static __always_inline bool stream_undisturbed(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -172,7 +175,7 @@ static __always_inline bool stream_undisturbed(const struct sock *sk)
 	return tcp_snd_cwnd(tcp_sk(sk)) == s->cwnd;
 }
 
-/* False: a modest stream wants more than its share. */
+/* False: this is a modest stream, and it now wants more than its share. */
 static __always_inline bool stream_content(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -265,8 +268,9 @@ static void circuit_take_over(struct sock *sk)
 }
 
 /*
- * Move the stream into the circuit that it belongs to now.  If the machine's own
- * limits have tripped its user's breaker, that is open in the new circuit, too.
+ * Move the stream into the circuit that it belongs to now.  Where the machine's
+ * own limits bind, a breaker of its user that is open in the old circuit is
+ * open in the new one, too.
  */
 static bool stream_move(struct sock *sk)
 {
@@ -318,7 +322,7 @@ static u32 stream_follow(struct sock *sk)
 	return circuit_window(sk).segments;
 }
 
-/* What @sk may use of @window, segments */
+/* Update the state of @sk in its pool.  Returns what it may use of @window. */
 static u32 circuit_hold_share(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -391,9 +395,10 @@ static noinline void circuit_prepare(struct sock *sk)
 }
 
 /*
- * Called before each transmission and retransmission.  Unpaced, the answer is the
- * core's own; paced, a GSO packet may be as short as one segment.  A settled stream
- * has data in flight, and circuit_hold() runs when that is acknowledged.
+ * Called before new data is sent and before fast retransmissions.  Unpaced, it
+ * returns the core's own value; paced, a GSO packet may be as short as one
+ * segment.  A settled stream has data in flight, and circuit_hold() runs when
+ * that data is acknowledged.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {
@@ -537,11 +542,10 @@ static u32 circuit_undo_cwnd(struct sock *sk)
 /*
  * ss cannot print circuit's state, but it can print BBR's, beside cwnd:
  *
- *	bw		what the pace gives, or else what the window carries
+ *	bw		the pace, or if unpaced cwnd / smallest round trip
  *	mrtt		the smallest round trip seen
- *	pacing_gain	this stream's share of the circuit's window
- *	cwnd_gain	1, or 0.1 while the breaker cuts the window to a tenth or
- *			less
+ *	pacing_gain	this stream's cwnd / window of its pool
+ *	cwnd_gain	1, or just below 0.1 while its user's breaker is open
  *
  * No lock is held here, and the private area may be another algorithm's by now: no
  * pointer in it may be followed.

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The breaker: what a judgement (judge.h) does
+ * The breaker: what follows from a judgement (judge.h)
  *
- *	trips	the user's streams leave the circuit's window for a tenth of it, at
- *		most ten segments, that all users with an open breaker share; other
- *		users keep the circuit's window.  One line in the log, one event.
- *	closes	after net.ipv4.tcp_circuit_breaker_quiet seconds (0 = never) without
- *		a slot that has evidence against the path, or by RESET
+ *	trips	The breaker is open from then on.  The user's streams leave the
+ *		circuit's window; all users whose breaker is open share a tenth
+ *		of it, at most ten segments.  The other users keep the circuit's
+ *		window.  The kernel logs one line and sends one event.
+ *	closes	after net.ipv4.tcp_circuit_breaker_quiet seconds (0 = never)
+ *		without a slot that has evidence against the path, by RESET,
+ *		when the circuit is removed, or when the breaker is forgotten
+ *		(table.c)
  *
- * Each user of a circuit has a breaker of his own: one who loses what he sends,
- * by accident or on purpose, takes nothing from the others.  A path that is shared
- * after all trips each user who sends over it.
+ * Each user of a circuit has a breaker of their own: a user who loses segments,
+ * by accident or on purpose, takes nothing from the others.  A path that turns
+ * out to be shared trips the breaker of each user who sends over it.
  *
  * Streams add what they see to their user's tally ten times a second.  One work
- * item for each namespace, the tick, judges one user at a time; nothing else trips
- * a breaker.  A change of a breaker takes circuit_net.lock.
+ * item for each namespace, the tick, judges one user at a time; nothing else
+ * trips a breaker.  A user may begin with an open one: stream_move() and
+ * user_make() take over a breaker that was open elsewhere.  A change of a
+ * breaker takes circuit_net.lock.
  *
  * A path that delivers nothing at all needs no breaker: without ACKs only the RTO
  * sends, and it backs off.
@@ -35,8 +40,8 @@ u32 stream_lost(const struct tcp_sock *tp)
 }
 
 /*
- * Is a quarter of its share or more queued in this host, in a qdisc or a device?
- * Queued packets are charged to the socket; the device has freed the others.
+ * Is more than a quarter of the stream's share queued in this host, in a qdisc
+ * or a device?  A packet is charged to the socket until the device has sent it.
  */
 static bool stream_stands_here(const struct sock *sk)
 {
@@ -76,7 +81,9 @@ static void user_known(const struct circuit_user *u,
 	known->rtt_us = READ_ONCE(u->rtt_us);
 }
 
-/* It would use more window, if the circuit had it or its user had asked for it. */
+/*
+ * Would the stream use more window if the circuit or its user's bound let it?
+ */
 static bool stream_fills(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -86,7 +93,10 @@ static bool stream_fills(const struct sock *sk)
 	       (bound || s->state == TCP_CIRCUIT_STREAM_HUNGRY);
 }
 
-/* For how much of @ms does a stream that waits have a segment of the window? */
+/*
+ * A stream that waits has one segment of the window in its turn.  For how many
+ * of @ms milliseconds did it have one?
+ */
 static u32 stream_turn_ms(const struct stream *s, u32 window, u32 ms)
 {
 	const struct pool *p = stream_pool(s);
@@ -98,11 +108,12 @@ static u32 stream_turn_ms(const struct stream *s, u32 window, u32 ms)
 }
 
 /*
- * The state of the window that a stream has held for @ms: in use, queued in this
- * host, late, and what it should have carried.  All is weighted by that window, so a
- * stream that holds little counts little; all that wait for a share hold the window
- * together.  Where the user has several peers, each stream's own smallest round trip
- * counts.
+ * Add to the user's tally the share that @sk has held for @ms milliseconds:
+ * whether it was in use, queued in this host, or late, and what it should have
+ * carried.  Each counts by segments x time, so a stream with a small share
+ * counts little; the streams that wait for a share count as one window
+ * together.  Where the user has several peers, the stream is compared with its
+ * own smallest round trip instead of the user's.
  */
 static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 {
@@ -136,9 +147,11 @@ static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 }
 
 /*
- * What a stream has seen since its last report.  A negative loss is credited against
- * later losses, up to the segments of one slot: the network makes duplicates, too,
- * which the core cannot distinguish from unnecessary retransmissions.
+ * Add what a stream has seen since its last report to its user's tally.  A
+ * negative loss (more duplicates than retransmissions) is credited against
+ * later losses, up to the segments of one slot and no more: the network makes
+ * duplicates, too, and the core cannot tell these from unnecessary
+ * retransmissions.
  */
 void stream_report(struct sock *sk)
 {
@@ -227,7 +240,7 @@ static void user_trip(struct circuit_user *u, enum judge_reason reason,
 	user_inherit(u, quiet_until(quiet));
 }
 
-/* Open the user's breaker: it trips, or was open in a circuit before this one. */
+/* Open the user's breaker: it trips, or was open in another circuit. */
 void user_inherit(struct circuit_user *u, u64 until)
 {
 	struct circuit *c = u->circuit;
@@ -249,7 +262,11 @@ static void user_close(struct circuit_user *u)
 	atomic_long_inc(&c->cn->resets);
 }
 
-/* When the last socket goes: is there anything to keep for the next one? */
+/*
+ * The user's last socket has gone.  Is there anything to keep for the next one?
+ * An open breaker is kept until it closes, losses for
+ * net.ipv4.tcp_circuit_breaker_ms.
+ */
 bool user_worth_keeping(struct circuit_user *u)
 {
 	struct breaker_limits limits = circuit_breaker_limits(u->circuit->cn);
@@ -364,7 +381,7 @@ void user_tick_stop(struct circuit_user *u)
 	u->circuit->cn->n_ticking--;
 }
 
-/* A stream has something to report, or a share that may have to be reclaimed. */
+/* The tick has to run: a stream has reported, or holds a share to reclaim. */
 void stream_wake_tick(struct stream *s)
 {
 	struct circuit_net *cn = s->user->circuit->cn;

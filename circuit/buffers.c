@@ -2,23 +2,25 @@
 /*
  * Buffers: a window needs room at both ends from the first segment on
  *
- * TCP would start with a receive window of 64 KB and double it each round trip: seven
- * round trips to 8 MB, during which a circuit is mostly idle.  So a socket whose
- * circuit has a window opens as much at once, within a budget:
+ * TCP starts with a receive window of 64 KB and doubles it each round trip.  It
+ * takes seven round trips to 8 MB, during which a circuit is mostly idle.  So a
+ * socket with a window enlarges its receive buffer at once, by a grant:
  *
- *	4 windows of buffer carry a stream: one in flight, one behind a hole under
- *	repair, and as much again for the kernel's own overhead.  16 are enough at
- *	5 % loss, where retransmissions are lost, too.  The first socket of a circuit
- *	is granted 16, and each that follows half of what is left, so that all
- *	together have less than 32, whether their programs read or not.
+ *	A stream needs 4 windows of buffer: one in flight, one behind a hole
+ *	under repair, and as much again for the kernel's own overhead.  At 5 %
+ *	loss, where retransmissions are lost, too, it needs up to 16.  A circuit
+ *	has 32 windows: its first socket is granted 16, and each later one half
+ *	of what is left, whether the programs of the others read or not.
  *
- *	All grants of the machine together with what TCP holds stay below the
+ *	All grants of the machine, and what TCP holds already, stay below the
  *	first number of net.ipv4.tcp_mem, above which the core considers memory
- *	pressure.
+ *	pressure.  A namespace other than the machine's own has half of what is
+ *	left, and all of these together have half of the machine's.
  *
- * A socket that is granted nothing opens as TCP does.  A grant is a limit, not an
- * allocation; tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and tcp_mem still apply.  The
- * core's own auto-tuning continues from there.
+ * A socket that is granted nothing starts as TCP does.  A grant is a limit, not
+ * an allocation; tcp_rmem, SO_RCVBUF, tcp_moderate_rcvbuf and tcp_mem still
+ * apply.  The core's auto-tuning continues from there.  The send buffer is
+ * enlarged at once, too, within tcp_wmem and tcp_mem, without a grant.
  */
 
 #include "circuit.h"
@@ -47,9 +49,10 @@ static s64 rooms_granted(const atomic_long_t *rooms)
 }
 
 /*
- * Bytes that TCP may hold before memory pressure, less what is granted.  A namespace
- * that is not the machine's own (init_net) has half of what the others left; all such
- * namespaces together have half of the machine's.
+ * Bytes that may still be granted before TCP is under memory pressure.  A
+ * namespace other than the machine's own (init_net) may have half of what the
+ * others have left; all such namespaces together may have half of the
+ * machine's.
  */
 static s64 machine_room(const struct sock *sk)
 {
@@ -66,9 +69,9 @@ static s64 machine_room(const struct sock *sk)
 }
 
 /*
- * Bytes of buffer that a socket of @c may have, whose @window is in bytes, when
- * @before others have had theirs; 0 = none.  An eighth of what the machine has left
- * stays for the next socket.
+ * Bytes of buffer that a socket of @c is granted after @before other sockets
+ * have been granted theirs; 0 = none.  @window is the circuit's, in bytes.  An
+ * eighth of what the machine has left always stays for the next socket.
  */
 u64 circuit_grant(const struct sock *sk, const struct circuit *c, u64 window,
 		  int before)
@@ -109,10 +112,10 @@ static void stream_take_room(struct sock *sk, u64 bytes)
 }
 
 /*
- * Was the receive window's clamp asked for (TCP_WINDOW_CLAMP, a route's window)?
- * Otherwise it is what the buffer gave, less one reserved segment, which then still
- * included its options (tcp_rcv_state_process() subtracts them from advmss after
- * tcp_init_buffer_space()).
+ * Did somebody ask for the receive window's clamp (TCP_WINDOW_CLAMP, a route's
+ * window)?  Otherwise the clamp is at least what tcp_init_buffer_space() took
+ * from the buffer: all of it less one segment.  That segment still included its
+ * options, which tcp_rcv_state_process() subtracts from advmss only afterwards.
  */
 static bool circuit_clamped(const struct sock *sk)
 {
@@ -123,9 +126,10 @@ static bool circuit_clamped(const struct sock *sk)
 }
 
 /*
- * On a new connection tcp_init_buffer_space() runs next and takes the window's
- * clamp from the buffer; on one that changes its algorithm (servers do, after
- * accept()) it has run, and the clamp is raised here, unless somebody asked for it.
+ * On a new connection tcp_init_buffer_space() runs after this and takes the
+ * window's clamp from the buffer.  On a connection that changes its algorithm
+ * (servers do so after accept()) it has already run: the clamp is raised here,
+ * unless somebody asked for it.
  */
 static void circuit_open_receiver(struct sock *sk)
 {
@@ -153,9 +157,9 @@ static void circuit_open_receiver(struct sock *sk)
 }
 
 /*
- * Return the grant.  A connection that lives on has the buffer that TCP starts with,
- * or as much as the data that it already holds; another circuit may grant it one
- * again.
+ * Return the grant.  A connection that lives on keeps a buffer as large as the
+ * data that it holds, but no less than TCP's first one; another circuit may
+ * grant it more.
  */
 void circuit_close_receiver(struct sock *sk)
 {
@@ -198,7 +202,9 @@ static u32 circuit_windows(const struct tcp_sock *tp, u32 window)
 	return 2 + (tp->snd_nxt - tp->snd_una) / tp->mss_cache / window;
 }
 
-/* What they cost, bytes: the product of tcp_sndbuf_expand(), which is an int there */
+/*
+ * What they cost, bytes; tcp_sndbuf_expand() computes this product as an int.
+ */
 static u64 circuit_sndbuf(const struct tcp_sock *tp, u32 window)
 {
 	return circuit_windows(tp, window) * circuit_segment_cost(tp) *
@@ -224,7 +230,10 @@ u32 circuit_sndbuf_expand(struct sock *sk)
 	return 0;
 }
 
-/* Its share of the window, or an equal part where it has had little to send so far */
+/*
+ * The window that @sk is about to have, segments: its congestion window, or an
+ * equal part of the circuit's, which it gets as soon as it has more to send.
+ */
 static u32 circuit_next_window(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);

@@ -5,10 +5,11 @@
  *	namespace	struct circuit_net: the table, the sysctls, the counters
  *	circuit		an object that the administrator made; or, where no object
  *			matches, an automatic circuit for the streams to one peer
- *	user		the sockets of one uid in a circuit: what a breaker judges
+ *	user		the sockets of one uid in a circuit; each has a breaker
  *	pool		a window and the streams that share it: the circuit's, or
  *			what is left of it for users whose breaker is open
- *	stream		a socket, in its private area
+ *	stream		a socket whose window circuit sets; its state is in the
+ *			socket's icsk_ca_priv
  *	tick		the work item that judges users ten times a second
  *
  * Locks, outermost first:
@@ -19,7 +20,8 @@
  *				tick judges
  *	pool.lock		shares: what streams hold, and in which state
  *
- * An ACK of a settled stream takes none of them.
+ * An ACK of a settled stream takes none but the socket's; ten times a second
+ * its report may take circuit_net.lock, to start the tick.
  */
 #ifndef _CIRCUIT_CIRCUIT_H
 #define _CIRCUIT_CIRCUIT_H
@@ -64,7 +66,7 @@ struct pool {
 	u32	modest;		/* of these, held by modest streams */
 	u32	hungry;		/* hungry streams */
 	u32	busy;		/* streams that are modest or hungry */
-	u32	waiting;	/* of these, without a share */
+	u32	waiting;	/* busy streams without a share */
 	u32	sockets;	/* all streams of the pool, including idle ones */
 	u32	version;	/* incremented when anything changes that shares depend on */
 	u64	turn;		/* ns: when the next of the waiting may send */
@@ -76,11 +78,11 @@ struct tally {
 	atomic_t	delivered;	/* segments */
 	atomic_t	ce;		/* segments */
 	atomic64_t	bytes;		/* delivered, on the wire */
-	atomic64_t	share_ms;	/* segments of window held x ms */
-	atomic64_t	full_ms;	/* of these, in use */
-	atomic64_t	local_ms;	/* of these, with a backlog in this host */
-	atomic64_t	late_ms;	/* of these, with too long a round trip */
-	atomic64_t	carries;	/* bytes that the window held should have carried */
+	atomic64_t	share_ms;	/* sum of share (segments) x ms */
+	atomic64_t	full_ms;	/* of share_ms: in use */
+	atomic64_t	local_ms;	/* of share_ms: backlog in this host */
+	atomic64_t	late_ms;	/* of share_ms: round trip too long */
+	atomic64_t	carries;	/* bytes that shares should carry */
 	u32		rtt_us;		/* smallest smoothed round trip, 0 = none */
 	u32		rtt_expected;	/* us: the longest that was explained, 0 = none */
 };
@@ -186,7 +188,10 @@ struct circuit {
 	atomic64_t	room;		/* bytes of receive window granted, buffers.c */
 };
 
-/* A uid whose open breaker was forgotten for lack of room: it is cut everywhere. */
+/*
+ * A uid whose open breaker was forgotten for lack of room: in each circuit that
+ * it joins it begins with an open one.
+ */
 struct circuit_mark {
 	unsigned long	uid;	/* kuid */
 	u64		since;	/* jiffies64 */
@@ -241,7 +246,7 @@ struct circuit_net {
 	atomic_long_t	no_memory;	/* streams left without a circuit */
 };
 
-/* The private area of a socket: 104 bytes at most, all of them used */
+/* In icsk_ca_priv, which has 104 bytes; there is no room for another field. */
 struct stream {
 	struct list_head	active;	/* in its pool's list */
 	u64	depart;		/* ns: when its turn is, or the next of the first ten's */

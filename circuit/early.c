@@ -2,32 +2,39 @@
 /*
  * Early window: open a client's window right behind the SYN-ACK
  *
- * The window field of a SYN-ACK is never scaled (RFC 7323, 2.2), so a client sends
- * 64 KB in its first round trip however much room the server has, and a circuit
- * stands idle for one round trip more.  A server in SYN-RECEIVED may send an ACK
- * (RFC 9293, 3.10.7.4), and a client takes a window update as soon as it is
- * established.  So for circuits with TCP_CIRCUIT_F_EARLY_WINDOW a copy of the
- * SYN-ACK follows it, as an ACK with the scaled window.
+ * The window field of a SYN-ACK is never scaled (RFC 7323, 2.2).  A client
+ * therefore sends at most 64 KB in its first round trip, however much room the
+ * server has, and the circuit is idle for one more round trip.  A server in
+ * SYN-RECEIVED may send an ACK (RFC 9293, 3.10.7.4), and a client accepts a
+ * window update as soon as it is established.  So for circuits with
+ * TCP_CIRCUIT_F_EARLY_WINDOW a netfilter hook sends a copy of the SYN-ACK
+ * behind it, turned into an ACK with the scaled window.  If that ACK is
  *
- *	lost		the client begins with 64 KB, as without it
+ *	lost		the client begins with 64 KB, as it would without it
  *	reordered	a client in SYN-SENT ignores a segment without SYN
- *	duplicated	an old window update is none (RFC 9293, SND.WL1), nor with
- *			SACK a duplicate that speaks of a loss
- *	a firewall	takes it for the answer to a late SYN, as nf_conntrack does
+ *	duplicated	the client ignores an older window update (RFC 9293,
+ *			SND.WL1), and with SACK a duplicate ACK without SACK
+ *			blocks is no sign of loss
+ *	tracked		nf_conntrack accepts it in SYN_RECV, where an ACK may be
+ *			the answer to a SYN that was sent again
  *
- * Left alone are SYN cookies and Fast Open, whose SYN-ACK has no request of its
- * own; clients without SACK, to whom several copies would be duplicate ACKs;
- * Accurate ECN, where each ACK carries a count and this one has none; options that
- * an ACK may not carry or has to sign (MPTCP, MD5, AO); SYN-ACKs sent again;
- * listeners where more than EARLY_QUEUE requests wait, lest a flood of SYNs be
- * answered twice; and listeners whose child would not open its window: another
- * algorithm, SO_RCVBUF, a window clamp.
+ * No such ACK is sent for
  *
- * What is promised is what the child will be granted, after those that are about
- * to be children before it.  A request whose SYN-ACK had to be sent again is not
- * counted among them.
+ *	- SYN cookies and Fast Open, whose SYN-ACK is not charged to a request
+ *	- clients without SACK, for whom several copies would be duplicate ACKs
+ *	- Accurate ECN, where each ACK has to carry a count
+ *	- options that an ACK may not carry or has to sign: MPTCP, MD5, AO
+ *	- a SYN-ACK that is sent again
+ *	- a listener with more than EARLY_QUEUE requests, so that no flood of
+ *	  SYNs is answered twice
+ *	- a listener whose child would not open its window by itself: another
+ *	  algorithm, SO_RCVBUF, a window clamp
  *
- * The hook stands only in namespaces that have such a circuit.
+ * The ACK promises what the child will be granted (circuit_grant()) after all
+ * other requests of the listener have become children and have had their
+ * grants.  Requests whose SYN-ACK was sent again are not counted among these.
+ *
+ * The hook is registered only in namespaces that have such a circuit.
  */
 
 #include <linux/netfilter.h>
@@ -43,7 +50,7 @@
 
 #define EARLY_QUEUE	16	/* requests of a listener that wait for their ACK */
 
-/* AE and CWR: of all SYN-ACKs only those of Accurate ECN (RFC 9768) have one */
+/* AE and CWR: only a SYN-ACK of Accurate ECN (RFC 9768) has one of them set. */
 #define EARLY_ACE	cpu_to_be32(0x01800000)
 
 /* The request that @skb, at the TCP header @th, is the first SYN-ACK of; or NULL */
@@ -75,7 +82,11 @@ static bool early_child_opens(const struct sock *listener,
 	       circuit_will_run(listener, dst);
 }
 
-/* By the packet's family: a request to a dual-stack listener says IPv6 always. */
+/*
+ * The circuit of @req's client, if it asks for an early window; or NULL.  The
+ * family is the packet's: a request to a dual-stack listener has AF_INET6 even
+ * where the client's address is IPv4.
+ */
 static struct circuit *early_circuit(const struct sk_buff *skb,
 				     const struct request_sock *req)
 {
@@ -101,7 +112,10 @@ static struct circuit *early_circuit(const struct sk_buff *skb,
 	return c;
 }
 
-/* Those that will be children before this request, which waits itself */
+/*
+ * How many other requests of @listener may become children before this one.
+ * The queue already counts this one.
+ */
 static int early_before(const struct sock *listener)
 {
 	const struct request_sock_queue *queue =
@@ -110,7 +124,10 @@ static int early_before(const struct sock *listener)
 	return max(reqsk_queue_len_young(queue) - 1, 0);
 }
 
-/* The window field, of what the child will open at once; 0: no more than 64 KB */
+/*
+ * The window field for what the child will open at once, or 0 if that is no
+ * more than the 64 KB that the SYN-ACK can announce itself.
+ */
 static u16 early_window(const struct sk_buff *skb,
 			const struct request_sock *req)
 {
@@ -132,8 +149,8 @@ static u16 early_window(const struct sk_buff *skb,
 }
 
 /*
- * Leave the timestamps and blank what only a SYN may carry; false: there is
- * something else.
+ * Keep the timestamps, and overwrite with NOPs the options that only a SYN may
+ * carry.  False: there is another option.
  */
 static bool early_options(struct tcphdr *th)
 {
@@ -190,7 +207,7 @@ static bool early_rewrite(struct sk_buff *skb, u16 window)
 	return true;
 }
 
-/* The ACK that is to follow @skb, NULL: none */
+/* Make the ACK that is to follow @skb.  NULL: none is to follow. */
 static struct sk_buff *early_ack(struct sk_buff *skb, unsigned int offset)
 {
 	struct tcphdr *th, space;
@@ -251,7 +268,7 @@ static unsigned int early_out6(void *priv, struct sk_buff *skb,
 }
 #endif
 
-/* Last, so that whatever else looks at the SYN-ACK has seen it. */
+/* The hooks run last: all others have seen the SYN-ACK that is copied. */
 static const struct nf_hook_ops early_hooks[] = {
 	{
 		.hook		= early_out4,

@@ -49,7 +49,10 @@ static void judge_add(struct judge_sample *sum, const struct judge_sample *s)
 		sum->rtt_us = s->rtt_us;
 }
 
-/* The window was in use throughout, and not by what is queued in this host. */
+/*
+ * Was the path the limit?  At least three quarters of the window were in use,
+ * and less than a quarter was held by streams with a backlog in this host.
+ */
 static bool judge_path_limits(const struct judge_sample *s)
 {
 	return s->share_ms && 4 * s->full_ms >= 3 * s->share_ms &&
@@ -70,9 +73,10 @@ static bool judge_delayed(const struct judge_sample *s)
 }
 
 /*
- * What @share segments of the window carry in @ms, bytes on the wire: their part of
- * the rate, or @share segments each round trip where that is less; 0 = unknown.  A
- * window that is only small harms nobody.  share <= window <= 2^26, rate < 2^37,
+ * Bytes on the wire that @share segments of the window should carry in @ms:
+ * their part of the rate, or, if that is less, @share segments in each round
+ * trip (a small window is no shortfall); 0 = unknown.  share <= window <= 2^26,
+ * rate < 2^37,
  * wire < 2^17, ms < 2^20: no product has more than 63 bits.
  */
 u64 judge_carries(const struct judge_circuit *c, u32 share, u32 ms)
@@ -107,7 +111,7 @@ static bool judge_bad(const struct judge_sample *s,
 	}
 }
 
-/* All reasons but loss; a slot in which next to nothing arrived does not count. */
+/* All reasons but loss; with less than JUDGE_SEGMENTS a slot does not count. */
 static enum judge_reason judge_slot(struct judge *j,
 				    const struct judge_circuit *c)
 {
@@ -164,8 +168,9 @@ bool judge_suspects(const struct judge *j)
 }
 
 /*
- * Add what was seen, and judge the slots that end with it.  Returns a reason as
- * long as it holds, with the slot's sum in @evidence; JUDGE_NONE otherwise.
+ * Add what was seen, and judge the slots that end with it.  Returns a reason,
+ * with the slot's sum in @evidence, if with it there are JUDGE_SLOTS or more in
+ * a row; JUDGE_NONE otherwise, also while a slot lasts.
  */
 enum judge_reason judge(struct judge *j, const struct judge_sample *seen,
 			const struct judge_circuit *c,

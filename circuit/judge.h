@@ -5,28 +5,33 @@
  * A fixed window on a path that is shared after all (a reroute, a mistyped rate)
  * would starve everybody else for good.  RFC 8084 asks for a breaker that stops
  * this, and RFC 9743 5.1.1 for one in an algorithm like this one.  It judges what
- * the streams of one user of a circuit saw together, slot by slot:
+ * the streams of one user of a circuit saw together, slot by slot.
  *
- *	slot	a fourth of net.ipv4.tcp_circuit_breaker_ms; for loss also at
- *		least 5 round trips and 256 segments, so that neither chance nor
- *		one repair is taken for persistent loss
- *	loss	lost / (lost + delivered) above net.ipv4.tcp_circuit_breaker
- *		thousandths.  A slot that lost more than half counts twice; one that
- *		delivered nothing, an outage, does not count.
- *	CE	marked / delivered above the same threshold.  Nobody marks on a
- *		circuit of one's own.
- *	delay	the smoothed round trip above twice what the circuit explains: its
- *		own round trip, or the time that its window takes at its rate
- *		where that is more; and 5 ms
- *	short	less than half delivered of what the part of the window that the
- *		user's streams held carries: its part of the rate, or itself each
- *		round trip where that is less
+ * A slot lasts a fourth of net.ipv4.tcp_circuit_breaker_ms.  For loss it also
+ * lasts at least 5 round trips and 256 segments, so that neither chance nor one
+ * repair is taken for persistent loss; for all other reasons it does not count
+ * with less than 32 delivered segments.  A slot is evidence of
  *
- * Delay and shortfall need a rate, a window in use throughout, and no backlog in
- * this host's own queues, where a local shaper keeps what it does not let pass: of
- * the window that the user's streams held, by segments and time, three quarters in
- * use, and less than one quarter by streams with such a backlog.
+ *	loss		if lost / (lost + delivered) exceeds
+ *			net.ipv4.tcp_circuit_breaker thousandths.  A slot that
+ *			lost more than half counts twice; one that delivered
+ *			nothing, an outage, does not count.
+ *	CE		if marked / delivered exceeds the same threshold: nobody
+ *			marks on a circuit of one's own
+ *	delay		if the smoothed round trip exceeds 2 x explained + 5 ms,
+ *			where explained is the smallest round trip, or
+ *			window / rate if that is more
+ *	shortfall	if less than half was delivered of what the user's part
+ *			of the window carries: that part of the rate, or that
+ *			part of the window in each round trip if that is less
+ *
  * Four slots in a row with evidence of the same reason trip the breaker.
+ *
+ * Delay and shortfall need a rate, and a path that is the limit.  The window
+ * that the user's streams held during the slot, by segments x time, has to be
+ * in use for three quarters, and less than one quarter of it may be held by
+ * streams with a backlog in this host, where a local shaper keeps what it does
+ * not let pass.  For delay, three quarters of it have to be late.
  *
  * Arithmetic alone: also compiled in user space, by its unit test.
  */
@@ -63,7 +68,7 @@ struct judge_sample {
 	u64	full_ms;	/* of these, the window was in use */
 	u64	local_ms;	/* of these, with a backlog in this host */
 	u64	late_ms;	/* of these, the round trip was too long: judge_late() */
-	u64	carries;	/* bytes that these should have carried: judge_carries() */
+	u64	carries;	/* bytes they should carry: judge_carries() */
 };
 
 /* What is known of the circuit */

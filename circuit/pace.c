@@ -5,8 +5,11 @@
  * With a rate, in bytes/s as a qdisc counts them, each segment is paced, from the
  * first one on, so that a switch with room for ten frames loses nothing.
  * Streams split the rate as they split the window.  The core's own pacing does
- * the work, in fq or in its internal timer; what it leaves unpaced, the first ten
- * segments of a connection, is paced here.
+ * the work, in fq or in its internal timer; what it leaves unpaced, the first
+ * ten segments of a connection, is paced here.
+ *
+ * With or without a rate, streams that have no share (share.c) send one segment
+ * at a time, in turns that are spaced here.
  */
 
 #include "circuit.h"
@@ -14,6 +17,7 @@
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
 #define STREAM_GSO_PARTS	16	/* unpaced: GSO packets are a 16th of the window at most */
 #define STREAM_UNPACED		10	/* segments that the core never paces */
+#define TURN_GAP_MOST		(64ULL * NSEC_PER_SEC)	/* from one turn to the next */
 
 /* Under RCU: a device that goes away is taken from dst at any time, then freed. */
 static const struct net_device *stream_device(struct sock *sk)
@@ -89,11 +93,11 @@ static u64 stream_rate(struct sock *sk, u32 window, bool shares)
 }
 
 /*
- * A burst lasts 15 us: one frame at 1 Gbit/s, 13 (19 KB) at 10, 64 KB from 34
- * on.  It is set by the number of segments in a GSO packet.  sk_pacing_shift would
- * also reduce what TSQ allows in the device's queue, and starve NICs that report
- * completions only every hundred us or so; and short round trips override it
- * (tcp_tso_rtt_log).
+ * A burst lasts 15 us: one frame at 1 Gbit/s, 12 (18 KB) at 10, 64 KB from 34
+ * on.  The number of segments in a GSO packet sets it.  sk_pacing_shift would
+ * also reduce what TSQ allows in the device's queue, and starve NICs that
+ * report completions only every hundred us or so; and short round trips
+ * override it (tcp_tso_rtt_log).
  */
 static void stream_set_pace(struct sock *sk, u64 rate)
 {
@@ -260,7 +264,10 @@ u32 circuit_first_ten(struct sock *sk, u32 window)
 	return window;
 }
 
-/* ns: the next turn of @sk's pool.  None is later than when all have had one. */
+/*
+ * Take the next turn of @sk's pool, ns.  It is at most a round trip away, or as
+ * far as it takes all busy streams of the pool to have one turn each.
+ */
 static u64 pool_next_turn(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -270,6 +277,7 @@ static u64 pool_next_turn(struct sock *sk)
 	u64 gap = div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, s->pace);
 	u64 now = tp->tcp_clock_cache, turn;
 
+	gap = min(gap, TURN_GAP_MOST);
 	spin_lock_bh(&p->lock);
 	turn = clamp(p->turn, now, now + max(p->busy * gap, rtt));
 	p->turn = turn + gap;
@@ -278,10 +286,11 @@ static u64 pool_next_turn(struct sock *sk)
 }
 
 /*
- * The segment that a stream without a share sends leaves in its turn.  The turns of a
- * pool are as far apart as the segments of its window in a round trip are: however
- * many streams there are and however short they live, together they have a window in
- * flight.  The core's pacing holds the segment back.  Called before each transmission.
+ * A stream without a share sends its segment in its turn.  A pool has as many
+ * turns in a round trip as its window has segments, so all these streams
+ * together have at most a window in flight, however many they are and however
+ * short they live.  The core's pacing holds the segment back until then.
+ * Called before each transmission.
  */
 void stream_take_turn(struct sock *sk)
 {

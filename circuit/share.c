@@ -2,16 +2,22 @@
 /*
  * Streams share one window
  *
- * What each stream holds is its share.  Shares add up to the window at most; streams
- * that found nothing left wait for a share, and send meanwhile, one segment at a time
- * and in turn, a window in each round trip (pace.c).  Where there are more streams than
- * segments, all of them do.  split.h has the arithmetic.  A share
- * shrinks no faster than segments leave the network, and grows only by what others
- * gave back, so the sum of what is in flight does not exceed the window either.  As
- * each ACK moves the shares, a new stream has its own within one round trip.
+ * What each stream holds is its share.  Shares add up to the window at most.  A
+ * share grows only by what others gave back, and shrinks no faster than
+ * segments leave the network (unless a breaker cuts it), so what streams with a
+ * share have in flight does not exceed the window either.  As each ACK moves
+ * the shares, a new stream has its own within one round trip.  split.h has the
+ * arithmetic.
  *
- * The pool's lock is taken only when a stream's share or state changes.  Streams
- * that send steadily share its cache line without contention.
+ * A stream that finds nothing left waits for a share.  While it waits, it sends
+ * one segment at a time, in turn (pace.c): all streams that wait send at most a
+ * window in each round trip.  These segments come on top of the window until
+ * the others have given up their part of it.  Where there are more streams than
+ * segments, all of them wait.
+ *
+ * The pool's lock is taken when a stream enters or leaves the pool, when its
+ * share or state changes, and for each turn.  Streams that send steadily share
+ * the lock's cache line without contention.
  */
 
 #include "circuit.h"
@@ -85,8 +91,9 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 }
 
 /*
- * Take up to @n segments more of what is left of @window.  Nothing is, while the
- * pool's turns are ahead of time: streams without a share have it in flight.
+ * Take up to @n more segments of what is left of @window.  Nothing is left
+ * while the pool's next turn is in the future: streams without a share then
+ * have it in flight.
  */
 static void stream_take(struct sock *sk, u32 window, u32 n)
 {
@@ -123,8 +130,10 @@ void stream_enter_pool(struct sock *sk, bool cut)
 }
 
 /*
- * What a reset stream had in flight stays in the network for a round trip; a 16th less,
- * so that a connection that begins now is established when that is over.
+ * What a reset stream had in flight stays in the network for a round trip.  So
+ * move the pool's next turn by the same part of a round trip as the stream had
+ * of the window; a 16th less, so that this time is over when a connection that
+ * begins now is established.
  */
 static void stream_leave_behind(struct sock *sk)
 {
@@ -167,9 +176,10 @@ void stream_rest(struct sock *sk)
 #define POOL_RECLAIM	1024	/* streams checked in one go */
 
 /*
- * Reclaim the shares of closed sockets.  The core does not tell the algorithm that a
- * connection was reset, and its socket lives until its file is closed.  Only
- * release() touches the share of a closed socket, too, and it takes the lock.
+ * Reclaim the shares of closed sockets.  The core does not tell the algorithm
+ * that a connection was reset, and its socket lives until its file is closed.
+ * Apart from this, only release() changes the share of a closed socket, under
+ * the same lock.
  */
 void pool_reclaim(struct pool *p)
 {
@@ -244,9 +254,10 @@ static bool stream_paced_below(const struct sock *sk)
 }
 
 /*
- * Its share is in use, except for what the core keeps back until a packet is full or
- * a third of the window is free (tcp_tso_should_defer()); or the circuit's pace alone
- * keeps it from that.
+ * Does the stream use its share?  It does also if only the rest is free that
+ * the core holds back until a packet is full or a third of the window is free
+ * (tcp_tso_should_defer()), or if only the circuit's pace keeps it below its
+ * share.
  */
 bool stream_uses_share(const struct sock *sk)
 {
@@ -365,7 +376,7 @@ static void stream_take_share(struct sock *sk, u32 window)
 	stream_count_round(sk);
 }
 
-/* No data, or nothing in flight and no room for a segment at the peer. */
+/* Has no data, or nothing in flight and a peer without room for a segment. */
 static bool stream_idle(const struct tcp_sock *tp)
 {
 	return tp->write_seq == tp->snd_una ||
@@ -373,8 +384,8 @@ static bool stream_idle(const struct tcp_sock *tp)
 }
 
 /*
- * Nothing is acknowledged, not even retransmissions: it must not hold a share that
- * others could use, whatever its program writes.
+ * Two timeouts in a row, and nothing was acknowledged: the stream must not hold
+ * a share that others could use, whatever its program writes.
  */
 static bool stream_dead(const struct sock *sk)
 {

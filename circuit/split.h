@@ -11,8 +11,9 @@
  *
  *			share = (window - shares of the modest) / hungry
  *
- *	waiting	hungry, and holds nothing: all of the window is held, or there are
- *		more streams than segments.  Sends one segment at a time, in turn.
+ *	waiting	hungry, and holds nothing, because others hold all of the window
+ *		or there are more streams than segments.  Sends one segment at a
+ *		time, in turn with the others that wait.
  *
  * Arithmetic alone: also compiled in user space, by its unit test.  Windows are
  * in segments, 1..2^26.
@@ -22,14 +23,15 @@
 
 #include <linux/types.h>
 
-#define SPLIT_SMALL	16U	/* segments that are modest where a share is more */
+#define SPLIT_SMALL	16U	/* segments: a need up to this is modest */
 #define SPLIT_CUT	10U	/* a breaker leaves a tenth at most */
 #define SPLIT_CUT_MOST	10U	/* segments that it leaves at most: RFC 6928's ten */
 
 /*
- * The share of each of @hungry streams; of the window when none is.  Rounded up, so
- * that all of the window is used; rounded down while streams are @waiting for a share:
- * to 0 where there are more streams than segments.
+ * The share of each of @hungry streams, or all that the modest leave if none is
+ * hungry.  It is rounded up, so that all of the window is used; but rounded
+ * down while streams are @waiting for a share, and then 0 if there are more
+ * streams than segments.
  */
 static inline u32 split_share(u32 window, u32 modest, u32 hungry, u32 waiting)
 {
@@ -61,9 +63,11 @@ static inline u32 split_modest_most(u32 share, u32 held, bool proved)
 }
 
 /*
- * What a hungry stream keeps that used less than half of its @share for a round
- * trip: twice what it used, or what is small beside the share.  It never had more
- * outstanding than was delivered in that time and is outstanding at its end together.
+ * What a hungry stream keeps after it has used less than half of its @share for
+ * a round trip: twice what it used, but at least SPLIT_SMALL segments or a
+ * quarter of the share, whichever is less.  What it used is what was @delivered
+ * in that round trip or what is @outstanding at its end, whichever is more; it
+ * never had more outstanding than both together, which twice that covers.
  */
 static inline u32 split_used(u32 share, u32 delivered, u32 outstanding)
 {
@@ -88,11 +92,12 @@ static inline u32 split_cut(u32 window)
 }
 
 /*
- * A rate is split as the window is, so that all paces add up to the rate.  Each modest
- * stream gets a 64th of the rate beyond its part: paced by its few segments alone, it
- * would delay the next one by more than a round trip.  All these extras are an
- * eighth at most of what the hungry would have, or a segment each.  The hungry share
- * the rest equally; where there are none, the modest share the whole rate.
+ * A rate is split as the window is, so that all paces add up to the rate.  Each
+ * modest stream gets an extra 64th of the rate: paced by its few segments
+ * alone, it would hold its next one back for more than a round trip.  All
+ * extras together are at most an eighth of what the hungry would have, but at
+ * least a segment each.  The hungry share the rest equally; if there are none,
+ * the modest share the whole rate.
  */
 #define SPLIT_EXTRA		64U
 #define SPLIT_EXTRA_ALL		8U

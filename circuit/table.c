@@ -3,14 +3,16 @@
  * The table of a namespace: which circuit a socket belongs to
  *
  * An object is found by the longest match for the peer (match.h), its outgoing
- * device and its mark.  Where none matches and the route, the sysctl or the
- * module's parameter give a window, the sockets to one peer's address by one
- * outgoing device share an automatic circuit, which lives as long as its users.
+ * device and its mark.  Where none matches, and a socket option, the route, a
+ * sysctl or the module's parameter gives a window, the sockets to one peer's
+ * address by one outgoing device share an automatic circuit, which lives as
+ * long as its users.  Routes with different windows have one each; so has each
+ * user to whom net.ipv4.tcp_circuit_fcwnd_max gives the window.
  *
- * Each namespace has a table, locks and limits of its own, so the circuits of one
- * cost no other anything.  Lookups run under RCU alone.  Which circuit a socket
- * belongs to changes under circuit_net.lock, which is taken when a connection is
- * made or ends, never for an ACK.
+ * Each namespace has a table, locks and limits of its own, so the circuits of
+ * one namespace cost the others nothing.  Lookups run under RCU alone.  Which
+ * circuit a socket belongs to changes under circuit_net.lock: when a connection
+ * begins or ends, and with its first ACK after the table has changed.
  */
 
 #include <linux/jhash.h>

@@ -34,13 +34,23 @@
 #define SOL_TCP_CIRCUIT		0
 
 /*
- * Set and get, __u32 segments.  Set with CAP_NET_ADMIN: a window of this socket's
- * own, shared with no other socket.  Set without: an upper bound on this socket's
- * share of its circuit's window; where nothing gives a window, sockets of one user
- * to one peer share net.ipv4.tcp_circuit_fcwnd_max.  A bound that the circuit
- * cannot meet is refused on a connection (EPERM) and cut to it at connect().  0
- * takes back what was set.  On get, the window of the socket or its circuit,
- * before it is shared, bounded, or cut by a breaker; 0: none, Reno's growth.
+ * Set and get, __u32 segments.
+ *
+ * Set with CAP_NET_ADMIN: a window of this socket's own, which it shares with
+ * no other socket.
+ *
+ * Set without CAP_NET_ADMIN: an upper bound on this socket's share of its
+ * circuit's window.  Where nothing gives a window, the sockets of one user to
+ * one peer that have set a bound share net.ipv4.tcp_circuit_fcwnd_max.  A bound
+ * above that window is refused with EPERM on a connection; set before
+ * connect(), it has no effect.
+ *
+ * Set to 0: removes what was set.
+ *
+ * Get: the window of the socket or its circuit, before it is shared, bounded,
+ * or cut by a breaker; 0 if nothing gives one, so that the socket grows as
+ * Reno's does.
+ *
  * On set the length must be that of a __u32; on get it may be larger.
  */
 #define TCP_CIRCUIT_FCWND	0x4354
@@ -98,7 +108,7 @@ enum tcp_circuit_reason {
 	TCP_CIRCUIT_REASON_LOSS	     = 1,	/* segments sent again */
 	TCP_CIRCUIT_REASON_CE	     = 2,	/* ECN marks */
 	TCP_CIRCUIT_REASON_DELAY     = 3,	/* standing delay */
-	TCP_CIRCUIT_REASON_SHORTFALL = 4,	/* less delivered than the rate */
+	TCP_CIRCUIT_REASON_SHORTFALL = 4,	/* under half delivered */
 };
 
 struct tcp_circuit_info {
@@ -112,7 +122,7 @@ struct tcp_circuit_info {
 	__u32	tci_state;	/* enum tcp_circuit_state */
 	__u32	tci_cwnd_share;	/* share of the circuit's window, segments */
 	__u32	tci_burst;	/* most that is sent at once when paced, segments */
-	__u64	tci_rate;	/* of the circuit, bytes/s, 0 = unpaced */
+	__u64	tci_rate;	/* of the circuit, bytes/s, 0 = none */
 
 	/* The circuit, 0 where the socket has none */
 	__u32	tci_id;		/* TCP_CIRCUIT_A_ID */
@@ -125,7 +135,7 @@ struct tcp_circuit_info {
 	__u32	tci_loss;	/* loss at the last trip, thousandths */
 	__u64	tci_delivered;	/* segments delivered, all streams */
 	__u64	tci_lost;	/* segments sent again, less duplicates */
-	char	tci_name[TCP_CIRCUIT_NAME_LEN];	/* "" = no object, a peer's own */
+	char	tci_name[TCP_CIRCUIT_NAME_LEN];	/* "" = an automatic circuit */
 };
 
 /*
@@ -177,13 +187,13 @@ enum tcp_circuit_attr {
 	TCP_CIRCUIT_A_NAME = 1,		/* string, 1 to 31 bytes, printable, no blank */
 	TCP_CIRCUIT_A_PREFIX,		/* nest, enum tcp_circuit_prefix_attr; repeated */
 	TCP_CIRCUIT_A_WINDOW,		/* u32, segments, 1 to WINDOW_LIMIT */
-	TCP_CIRCUIT_A_RATE,		/* u64, bytes/s as a qdisc counts; 0: unpaced */
+	TCP_CIRCUIT_A_RATE,		/* u64, qdisc bytes/s; 0: no rate */
 	TCP_CIRCUIT_A_IFINDEX,		/* u32, only what leaves by this device */
 	TCP_CIRCUIT_A_MARK,		/* u32, only sockets with this SO_MARK, not 0 */
 	TCP_CIRCUIT_A_FLAGS,		/* u32, enum tcp_circuit_flags */
 	TCP_CIRCUIT_A_ADDRESS,		/* binary, 4 or 16 bytes, network order */
 	TCP_CIRCUIT_A_ID,		/* (get) u32, unique in the namespace */
-	TCP_CIRCUIT_A_AUTO,		/* (get) flag: made for a peer, no object */
+	TCP_CIRCUIT_A_AUTO,		/* (get) flag: an automatic circuit */
 	TCP_CIRCUIT_A_SOCKETS,		/* (get) u32 */
 	TCP_CIRCUIT_A_HUNGRY,		/* (get) u32, streams with an equal share */
 	TCP_CIRCUIT_A_CWND_TOTAL,	/* (get) u32, sum of all shares, segments */
@@ -223,12 +233,12 @@ enum tcp_circuit_evidence_attr {
 	TCP_CIRCUIT_EVIDENCE_A_SEGMENTS,	/* u32, lost and delivered */
 	TCP_CIRCUIT_EVIDENCE_A_LOST,		/* u32, segments */
 	TCP_CIRCUIT_EVIDENCE_A_CE,		/* u32, segments */
-	TCP_CIRCUIT_EVIDENCE_A_RTT,		/* u32, us, the smallest of the slot */
+	TCP_CIRCUIT_EVIDENCE_A_RTT,		/* u32, us, smallest smoothed */
 	TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED,	/* u32, us, that window and rate explain */
 	TCP_CIRCUIT_EVIDENCE_A_RATE,		/* u64, bytes/s delivered */
-	TCP_CIRCUIT_EVIDENCE_A_THRESHOLD,	/* u32, of REASON, thousandths */
-	TCP_CIRCUIT_EVIDENCE_A_WINDOW,		/* u32, segments before */
-	TCP_CIRCUIT_EVIDENCE_A_WINDOW_CUT,	/* u32, segments after */
+	TCP_CIRCUIT_EVIDENCE_A_THRESHOLD,	/* u32, 1/1000 of loss, CE */
+	TCP_CIRCUIT_EVIDENCE_A_WINDOW,		/* u32, circuit's, segments */
+	TCP_CIRCUIT_EVIDENCE_A_WINDOW_CUT,	/* u32, of all who are cut */
 	TCP_CIRCUIT_EVIDENCE_A_PAD,
 
 	__TCP_CIRCUIT_EVIDENCE_A_MAX,
