@@ -265,19 +265,28 @@ static void user_close(struct circuit_user *u)
 /*
  * The user's last socket has gone.  Is there anything to keep for the next one?
  * An open breaker is kept until it closes, losses for
- * net.ipv4.tcp_circuit_breaker_ms.
+ * net.ipv4.tcp_circuit_breaker_ms, turns (turn.c) until they are over: an
+ * automatic circuit goes with its last user.
  */
 bool user_worth_keeping(struct circuit_user *u)
 {
 	struct breaker_limits limits = circuit_breaker_limits(u->circuit->cn);
+	u64 turn, now = ktime_get_ns();
 
 	user_tick_start(u);
 	if (u->tripped)
 		return true;
-	u->quiet_until = get_jiffies_64() + msecs_to_jiffies(limits.ms);
-	return limits.threshold &&
-	       (judge_suspects(&u->judge) || u->judge.loss.lost ||
-		atomic_read(&u->tally.lost));
+	u->quiet_until = get_jiffies_64();
+	if (limits.threshold && (judge_suspects(&u->judge) || u->judge.loss.lost ||
+				 atomic_read(&u->tally.lost))) {
+		u->quiet_until += msecs_to_jiffies(limits.ms);
+		return true;
+	}
+	turn = READ_ONCE(u->circuit->pool.turn);
+	if (turn <= now || u->circuit->name[0])
+		return false;
+	u->quiet_until += nsecs_to_jiffies64(turn - now) + 1;
+	return true;
 }
 
 /* Judge the user once.  Returns the event to report, 0 if there is none. */

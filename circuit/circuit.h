@@ -69,7 +69,8 @@ struct pool {
 	u32	waiting;	/* busy streams without a share */
 	u32	sockets;	/* all streams of the pool, including idle ones */
 	u32	version;	/* incremented when anything changes that shares depend on */
-	u64	turn;		/* ns: when the next of the waiting may send */
+	u32	window;		/* that shares were last made of, segments */
+	u64	turn;		/* ns: when the next turn is (turn.c) */
 };
 
 /* What streams have seen since the last tick; added to without a lock. */
@@ -261,7 +262,10 @@ struct stream {
 	u32	generation;	/* of the table at its last lookup */
 	u32	cwnd;		/* last set by circuit, segments */
 	u32	share;		/* of its pool's window, segments; under pool.lock */
-	u32	round_start;	/* tp->delivered when this round trip began */
+	union {
+		u32	round_start;	/* tp->delivered when this round trip began */
+		u32	turn_gap;	/* while it waits: ns from its turn to the next */
+	};
 	u32	round_end;	/* round_start + what was outstanding then */
 	u32	lost;		/* reported so far, of stream_lost() */
 	u32	delivered;	/* reported so far */
@@ -274,7 +278,7 @@ struct stream {
 	u8	restored;	/* times the core's window was overruled */
 	u8	losses;		/* times TCP_CA_Loss was entered */
 	u8	recoveries;	/* times TCP_CA_Recovery was entered */
-	u8	let_go;		/* the segment that depart is for: stream_next() */
+	u8	let_go;		/* stream_next() when depart was set, 0 = it is not */
 	u8	state;		/* enum tcp_circuit_state; under pool.lock */
 	u8	live:1,		/* between init() and release() */
 		own:1,		/* asked for with CAP_NET_ADMIN */
@@ -282,7 +286,8 @@ struct stream {
 		proved:1,	/* modest by what it had in flight, not by what it needs */
 		repace:1,	/* its share has changed */
 		paced:1,	/* circuit has set sk_pacing_status */
-		settled:1;	/* its share stays until generation or version change */
+		settled:1,	/* its share stays until generation or version change */
+		was_fq:1;	/* turns have replaced fq's pacing by the core's */
 };
 
 /* A window and what gives it */
@@ -405,8 +410,16 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares);
 void stream_unpace(struct sock *sk);
 bool stream_pace_undisturbed(const struct sock *sk);
 u32 circuit_first_ten(struct sock *sk, u32 window);
+
+/* turn.c */
+u8 stream_next(const struct sock *sk);
+u64 stream_turns_rate(struct sock *sk, u32 window);
+u32 pool_turns_ahead(const struct pool *p, const struct sock *sk, u32 window);
+void pool_unbook(struct pool *p, struct stream *s);
+void pool_leave_behind(struct pool *p, const struct sock *sk);
 void stream_take_turn(struct sock *sk);
 bool stream_in_first_ten(const struct sock *sk);
+void stream_set_timer(struct sock *sk, u64 when);
 
 /* buffers.c */
 void circuit_open_buffers(struct sock *sk);

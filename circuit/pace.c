@@ -7,9 +7,6 @@
  * Streams split the rate as they split the window.  The core's own pacing does
  * the work, in fq or in its internal timer; what it leaves unpaced, the first
  * ten segments of a connection, is paced here.
- *
- * With or without a rate, streams that have no share (share.c) send one segment
- * at a time, in turns that are spaced here.
  */
 
 #include "circuit.h"
@@ -17,7 +14,6 @@
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
 #define STREAM_GSO_PARTS	16	/* unpaced: GSO packets are a 16th of the window at most */
 #define STREAM_UNPACED		10	/* segments that the core never paces */
-#define TURN_GAP_MOST		(64ULL * NSEC_PER_SEC)	/* from one turn to the next */
 
 /* Under RCU: a device that goes away is taken from dst at any time, then freed. */
 static const struct net_device *stream_device(struct sock *sk)
@@ -67,29 +63,19 @@ static u64 stream_part(const struct sock *sk, u64 rate, u32 window)
 	return split_rate_modest(rate, &split, s->share);
 }
 
-/* us, RFC 6298's second where none was measured */
-static u32 stream_rtt(const struct sock *sk)
-{
-	return (tcp_sk(sk)->srtt_us >> 3) ?: USEC_PER_SEC;
-}
-
 /* Bytes/s on the wire, U64_MAX: unpaced.  @shares: the window is the circuit's. */
 static u64 stream_rate(struct sock *sk, u32 window, bool shares)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	u64 rate = circuit_pace_rate(s->user->circuit);
-	u64 turns;
 
 	if (!rate)
 		rate = U64_MAX;
 	if (!shares)
 		return rate;
-	if (!stream_waits(s))
-		return rate == U64_MAX ? rate : stream_part(sk, rate, window);
-	/* of all that wait: the window in each round trip */
-	turns = div_u64((u64)window * stream_wire(sk) * USEC_PER_SEC,
-			stream_rtt(sk));
-	return min3(rate, turns, TCP_CIRCUIT_RATE_LIMIT);
+	if (stream_waits(s))
+		return min(rate, stream_turns_rate(sk, window));
+	return rate == U64_MAX ? rate : stream_part(sk, rate, window);
 }
 
 /*
@@ -143,9 +129,20 @@ static void stream_lift_pace(struct sock *sk)
 	s->pace = ~0UL;
 }
 
+/* fq sets it by itself with a new flow only. */
+static void stream_restore_fq(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (s->was_fq)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED, SK_PACING_FQ);
+	s->was_fq = 0;
+}
+
 /* Restore what the core would have set, for the algorithm that follows. */
 void stream_unpace(struct sock *sk)
 {
+	stream_restore_fq(sk);
 	stream_lift_pace(sk);
 	stream_bound_gso(sk, GSO_MAX_SEGS);
 }
@@ -173,6 +170,8 @@ static void stream_repace(struct sock *sk, u32 window, bool shares)
 	u64 rate = stream_rate(sk, window, shares);
 
 	s->repace = 0;
+	if (!stream_waits(s))
+		stream_restore_fq(sk);
 	if (rate != U64_MAX)
 		stream_set_pace(sk, rate);
 	else if (s->burst)
@@ -201,23 +200,17 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
 }
 
-/* Set the core's own pacing timer for the next of the first ten segments. */
-static void stream_set_timer(struct sock *sk)
+/* Set the core's own pacing timer, which sends, to @when (ns), or leave it earlier. */
+void stream_set_timer(struct sock *sk, u64 when)
 {
-	const struct stream *s = inet_csk_ca(sk);
 	struct hrtimer *timer = &tcp_sk(sk)->pacing_timer;
 
-	if (hrtimer_is_queued(timer))
+	if (!hrtimer_is_queued(timer))
+		sock_hold(sk);
+	else if (ktime_to_ns(hrtimer_get_expires(timer)) <= when ||
+		 hrtimer_try_to_cancel(timer) != 1)
 		return;
-	hrtimer_start(timer, ns_to_ktime(s->depart),
-		      HRTIMER_MODE_ABS_PINNED_SOFT);
-	sock_hold(sk);
-}
-
-/* 1 to 255: which segment is the next to be sent, modulo 255 */
-static u8 stream_next(const struct sock *sk)
-{
-	return tcp_sk(sk)->data_segs_out % U8_MAX + 1;
+	hrtimer_start(timer, ns_to_ktime(when), HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core. */
@@ -260,48 +253,6 @@ u32 circuit_first_ten(struct sock *sk, u32 window)
 		window = min(window, max(in_flight, 1U));
 		s->let_go = 0;	/* a segment waits for the timer */
 	}
-	stream_set_timer(sk);
+	stream_set_timer(sk, s->depart);
 	return window;
-}
-
-/*
- * Take the next turn of @sk's pool, ns.  It is at most a round trip away, or as
- * far as it takes all busy streams of the pool to have one turn each.
- */
-static u64 pool_next_turn(struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct stream *s = inet_csk_ca(sk);
-	struct pool *p = stream_pool(s);
-	u64 rtt = (u64)stream_rtt(sk) * NSEC_PER_USEC;
-	u64 gap = div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, s->pace);
-	u64 now = tp->tcp_clock_cache, turn;
-
-	gap = min(gap, TURN_GAP_MOST);
-	spin_lock_bh(&p->lock);
-	turn = clamp(p->turn, now, now + max(p->busy * gap, rtt));
-	p->turn = turn + gap;
-	spin_unlock_bh(&p->lock);
-	return turn;
-}
-
-/*
- * A stream without a share sends its segment in its turn.  A pool has as many
- * turns in a round trip as its window has segments, so all these streams
- * together have at most a window in flight, however many they are and however
- * short they live.  The core's pacing holds the segment back until then.
- * Called before each transmission.
- */
-void stream_take_turn(struct sock *sk)
-{
-	struct stream *s = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	if (tcp_packets_in_flight(tp))
-		return;
-	if (s->let_go != stream_next(sk)) {
-		s->depart = pool_next_turn(sk);
-		s->let_go = stream_next(sk);
-	}
-	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, s->depart);
 }

@@ -10,7 +10,7 @@
  * arithmetic.
  *
  * A stream that finds nothing left waits for a share.  While it waits, it sends
- * one segment at a time, in turn (pace.c): all streams that wait send at most a
+ * one segment at a time, in turn (turn.c): all streams that wait send at most a
  * window in each round trip.  These segments come on top of the window until
  * the others have given up their part of it.  Where there are more streams than
  * segments, all of them wait.
@@ -60,6 +60,10 @@ static void pool_set(struct pool *p, struct stream *s, u8 state, u32 share)
 	bool idle = state == TCP_CIRCUIT_STREAM_IDLE;
 	bool moves = state != s->state || state == TCP_CIRCUIT_STREAM_MODEST;
 
+	if (stream_waits(s) && (idle || share))
+		pool_unbook(p, s);
+	else if (!idle && !share)
+		s->let_go = 0;
 	pool_count(p, s, -1);
 	if (idle && s->state != TCP_CIRCUIT_STREAM_IDLE)
 		list_del(&s->active);
@@ -91,21 +95,20 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 }
 
 /*
- * Take up to @n more segments of what is left of @window.  Nothing is left
- * while the pool's next turn is in the future: streams without a share then
- * have it in flight.
+ * Take up to @n more segments of what is left of @window beside the shares, and beside
+ * what is in flight of streams without one (turn.c).
  */
 static void stream_take(struct sock *sk, u32 window, u32 n)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
-	u32 take = 0;
+	bool waited = stream_waits(s);
+	u32 take;
 
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
 	spin_lock_bh(&p->lock);
-	if (p->turn <= tcp_sk(sk)->tcp_clock_cache)
-		take = split_left(window, p->cwnd_total, n);
+	take = split_left(window, p->cwnd_total + pool_turns_ahead(p, sk, window), n);
 	if (take)
 		pool_set(p, s, s->state, s->share + take);
 	spin_unlock_bh(&p->lock);
@@ -113,6 +116,8 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 		return;
 	s->young = STREAM_YOUNG;
 	s->repace = 1;
+	if (waited)
+		stream_begin_round(sk);
 }
 
 void stream_enter_pool(struct sock *sk, bool cut)
@@ -129,33 +134,17 @@ void stream_enter_pool(struct sock *sk, bool cut)
 	spin_unlock_bh(&p->lock);
 }
 
-/*
- * What a reset stream had in flight stays in the network for a round trip.  So
- * move the pool's next turn by the same part of a round trip as the stream had
- * of the window; a 16th less, so that this time is over when a connection that
- * begins now is established.
- */
-static void stream_leave_behind(struct sock *sk)
-{
-	const struct stream *s = inet_csk_ca(sk);
-	struct pool *p = stream_pool(s);
-	u32 rtt_us = min_t(u32, tcp_min_rtt(tcp_sk(sk)), USEC_PER_SEC);
-	u64 rtt = (u64)rtt_us * NSEC_PER_USEC * 15 / 16;
-	u64 now = ktime_get_ns();
-
-	spin_lock_bh(&p->lock);
-	p->turn = max(p->turn, min(max(p->turn, now) + rtt * (s->gain + 1) / 256,
-				   now + rtt));
-	spin_unlock_bh(&p->lock);
-}
-
 void stream_leave_pool(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 
-	if (s->share && inet_sk_state_load(sk) == TCP_CLOSE)
-		stream_leave_behind(sk);
+	if (s->share && (tcp_sk(sk)->packets_out ||
+			 inet_sk_state_load(sk) == TCP_CLOSE)) {
+		spin_lock_bh(&p->lock);
+		pool_leave_behind(p, sk);
+		spin_unlock_bh(&p->lock);
+	}
 	stream_rest(sk);
 	spin_lock_bh(&p->lock);
 	WRITE_ONCE(p->sockets, p->sockets - 1);
@@ -194,11 +183,15 @@ void pool_reclaim(struct pool *p)
 		const struct inet_connection_sock *icsk =
 			container_of((void *)s, struct inet_connection_sock,
 				     icsk_ca_priv);
+		const struct sock *sk = (const struct sock *)icsk;
 
-		if (inet_sk_state_load((const struct sock *)icsk) == TCP_CLOSE)
+		if (inet_sk_state_load(sk) == TCP_CLOSE) {
+			if (s->share)
+				pool_leave_behind(p, sk);
 			pool_set(p, s, TCP_CIRCUIT_STREAM_IDLE, 0);
-		else
+		} else {
 			list_move_tail(&s->active, &seen);
+		}
 		if (++looks >= POOL_RECLAIM)
 			break;
 	}
@@ -373,7 +366,8 @@ static void stream_take_share(struct sock *sk, u32 window)
 	s->settled = s->share && s->share == share;
 	if (!s->share)
 		s->repace = 1;	/* its round trip may have changed */
-	stream_count_round(sk);
+	if (s->share)
+		stream_count_round(sk);
 }
 
 /* Has no data, or nothing in flight and a peer without room for a segment. */
@@ -396,13 +390,16 @@ static bool stream_dead(const struct sock *sk)
 u32 stream_share(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
 	u32 sockets;
 
 	s->settled = 0;
+	if (READ_ONCE(p->window) != window)
+		WRITE_ONCE(p->window, window);
 	if (stream_idle(tcp_sk(sk)) || stream_dead(sk)) {
 		stream_rest(sk);
 		/* what it would get: an equal part */
-		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
+		sockets = max(READ_ONCE(p->sockets), 1U);
 		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
 	}
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {

@@ -81,6 +81,39 @@ static inline u32 split_used(u32 share, u32 delivered, u32 outstanding)
 	return least ? least : 1;
 }
 
+/*
+ * ns from one turn of a stream that waits to the next, in a round trip of @rtt ns:
+ * together they send what is left of @window beside the shares; a quarter of it at
+ * least, so that newcomers need not wait for those who are about to give back.
+ */
+static inline u64 split_turn_gap(u64 rtt, u32 window, u32 shares)
+{
+	u32 left = window > shares ? window - shares : 0;
+	u32 least = window / 4 + 1;
+
+	return div64_u64(rtt, left > least ? left : least);
+}
+
+/* Segments of @window that turns for @ahead ns have in flight at most */
+static inline u32 split_turns_ahead(u64 ahead, u64 rtt, u32 window)
+{
+	if (ahead >= rtt)
+		return window;
+	return div64_u64(ahead * window + rtt - 1, rtt);
+}
+
+/*
+ * How long the turns of streams that wait stand for @share, which one of the @shares
+ * leaves in flight, ns: rtt, or less where more was left beside it.
+ */
+static inline u64 split_left_behind(u64 rtt, u32 window, u32 shares, u32 share)
+{
+	u32 others = shares > share ? shares - share : 0;
+	u32 left = window > others ? window - others : 1;
+
+	return share < left ? div64_u64(rtt * share, left) : rtt;
+}
+
 /* What a breaker leaves of a window. */
 static inline u32 split_cut(u32 window)
 {

@@ -33,8 +33,8 @@
  * as it was started, and is UID when it accepts and sends.  dead writes a byte now and
  * then to streams of which nothing arrives.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other
- * and resets it.  Both print the segments that were sent, and how long that took.
- * many connects to so many addresses from
+ * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
+ * sent, and how long that took.  many connects to so many addresses from
  * ADDRESS on.  hoard accepts and does not read; leak keeps a socket that was reset;
  * leave goes to cubic; hold keeps connections to itself, to so many addresses.
  *
@@ -464,12 +464,18 @@ static void run_dead(const struct options *o, const char *address, int port)
 	drop_all(o);
 }
 
-/* Data segments that the @i-th has sent, retransmissions included; then it is reset. */
-static uint64_t sent_by(int i)
+/*
+ * Data segments that the @i-th has sent, retransmissions included; then it is reset, or
+ * leaves for Reno with -s toggle.
+ */
+static uint64_t sent_by(const struct options *o, int i)
 {
 	uint64_t segments = tcp_info_of(streams[i].fd).tcpi_data_segs_out;
 
-	drop(streams[i].fd);
+	if (state_is(o, "toggle"))
+		set_algorithm(streams[i].fd, "reno");
+	else
+		drop(streams[i].fd);
 	return segments;
 }
 
@@ -483,7 +489,7 @@ static void run_waves(const struct options *o, const char *address, int port)
 		feed(o);
 		pause_ms(o->turn_ms);
 		for (int i = 0; i < o->sockets; i++)
-			sent += sent_by(i);
+			sent += sent_by(o, i);
 	}
 	printf("sent=%llu ms=%ld\n", (unsigned long long)sent,
 	       clock_ms() - begin);
@@ -500,7 +506,7 @@ static void run_relay(const struct options *o, const char *address, int port)
 	for (int i = 0; i < o->sockets; i++) {
 		send(streams[i].fd, chunk, sizeof(chunk), MSG_NOSIGNAL);
 		pause_ms(o->turn_ms);
-		sent += sent_by(i);
+		sent += sent_by(o, i);
 	}
 	printf("sent=%llu ms=%ld\n", (unsigned long long)sent,
 	       clock_ms() - begin);

@@ -316,17 +316,32 @@ crowded()
 		$(($(mean "$TMP/crowd" acked "$3" 5) * RTT_MS / 1000 / PAYLOAD))
 }
 
-# reset_at_once NAME SEGMENTS VERB: CROWD sockets that are reset as soon as they have
-# sent, and what they send together in each round trip
-reset_at_once()
+# short_lived NAME SEGMENTS VERB MS [OPTION...]: CROWD sockets that are reset, or leave,
+# as soon as they have sent, and what they send together in each round trip
+short_lived()
 {
-	local out
+	local name=$1 most=$2 verb=$3 ms=$4 out
 
 	[ "$LAB" = uml ] || return 0
+	shift 4
 	end_sockets src
-	out=$(hostile "$3" -u $MALLORY -n $CROWD -t 3000 -p "$4" $DST4 $PORT)
-	at_most "$1, $CROWD sockets that are reset after $4 ms ($3): segments in a round trip" \
-		"$2" $(($(field sent "$out") * RTT_MS / $(field ms "$out")))
+	out=$(hostile "$verb" -u $MALLORY -n $CROWD -t 3000 -p "$ms" "$@" $DST4 $PORT)
+	at_most "$name, $CROWD sockets that live $ms ms ($verb${*:+ $*}): segments in a round trip" \
+		"$most" $(($(field sent "$out") * RTT_MS / $(field ms "$out")))
+}
+
+# What one has who stays, while others come and go: half, as beside one that stays
+beside_short_lived()
+{
+	[ "$LAB" = uml ] || return 0
+	end_sockets src
+	fresh 200
+	alice short 9000
+	until_true 20 acked "$TMP/short" 4
+	hostile relay -u $MALLORY -n $CROWD -p 10 $DST4 $PORT >/dev/null
+	wait $ALICE_PID
+	at_least "beside sockets that live 10 ms: of what she had, in her worst second, %" \
+		40 "$(worst short 5 8)"
 }
 
 # Fewer streams than segments, but not two for each
@@ -345,14 +360,21 @@ crowd()
 	fresh 200
 	trip $MALLORY
 	crowded "tripped" $((CUT * 12 / 10)) 1
-	reset_at_once "tripped" $((CUT * 12 / 10)) waves 250
-	reset_at_once "tripped" $((CUT * 12 / 10)) relay 1
+	short_lived "tripped" $((CUT * 12 / 10)) waves 250
+	short_lived "tripped" $((CUT * 12 / 10)) relay 1
 	end_sockets src
 	fresh 50
 	crowded "a window of 50" $((50 * 12 / 10)) 2
-	reset_at_once "a window of 50" $((50 * 12 / 10)) waves 250
-	reset_at_once "a window of 50" $((50 * 12 / 10)) relay 1
+	short_lived "a window of 50" $((50 * 12 / 10)) waves 250
+	short_lived "a window of 50" $((50 * 13 / 10)) relay 1
+	short_lived "a window of 50" $((50 * 13 / 10)) relay 1 -s toggle
 	nearly_crowded
+	beside_short_lived
+	no_wave
+	set_in src net.ipv4.tcp_circuit_fcwnd 50
+	short_lived "an automatic circuit's 50" $((50 * 12 / 10)) waves 1 -n 1
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	fresh 50
 	no_wave
 }
 

@@ -69,6 +69,30 @@ static void left(void **state)
 	assert_int_equal(split_left(1000, U32_MAX, 10), 0);
 }
 
+static void turns(void **state)
+{
+	const u64 rtt = 100000000;	/* ns */
+
+	(void)state;
+	/* What no share holds, in each round trip; a quarter of the window at least */
+	assert_int_equal(split_turn_gap(rtt, 1000, 0), rtt / 1000);
+	assert_int_equal(split_turn_gap(rtt, 1000, 600), rtt / 400);
+	assert_int_equal(split_turn_gap(rtt, 1000, 1000), rtt / 251);
+	assert_int_equal(split_turn_gap(rtt, 1, 5), rtt);
+	assert_int_equal(split_turn_gap(1000000000, 67108864, 0), 14);
+	assert_int_equal(split_turns_ahead(0, rtt, 1000), 0);
+	assert_int_equal(split_turns_ahead(1, rtt, 1000), 1);
+	assert_int_equal(split_turns_ahead(rtt / 2, rtt, 1000), 500);
+	assert_int_equal(split_turns_ahead(2 * rtt, rtt, 1000), 1000);
+	assert_int_equal(split_turns_ahead(999999999, 1000000000, 67108864),
+			 67108864);
+	assert_int_equal(split_left_behind(rtt, 1000, 1000, 1000), rtt);
+	assert_int_equal(split_left_behind(rtt, 1000, 10, 10), rtt / 100);
+	/* Little beside a large share: all that was left */
+	assert_int_equal(split_left_behind(rtt, 1000, 1000, 4), rtt);
+	assert_int_equal(split_left_behind(rtt, 1000, 5000, 10), rtt);
+}
+
 static void modesty(void **state)
 {
 	(void)state;
@@ -162,6 +186,7 @@ int main(void)
 		cmocka_unit_test(shares),
 		cmocka_unit_test(sum_of_shares),
 		cmocka_unit_test(left),
+		cmocka_unit_test(turns),
 		cmocka_unit_test(modesty),
 		cmocka_unit_test(cut),
 		cmocka_unit_test(rates),

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Turns: how streams without a share send
+ *
+ * A stream that waits for a share sends one segment at a time, in its turn.  The pool
+ * has a clock, pool.turn: when the next turn is.  A stream books a turn, and the
+ * clock moves on by a gap, so that in a round trip all that wait send what no share
+ * holds of the window, however many they are and however short they live
+ * (split_turn_gap()).  The core's pacing holds the segment back until then, and its
+ * timer asks again.
+ *
+ * What a stream leaves in the network when it gives up its share at once, because it
+ * was reset or goes to another algorithm, moves the clock as well.
+ *
+ * The clock ahead of time stands for segments in flight that nobody's share
+ * accounts for; streams take shares of what is left beside them (share.c).
+ *
+ * Not in turn: what the core sends by timer without asking anybody, the
+ * retransmission after an RTO and the loss probe (RFC 8985).
+ */
+
+#include "circuit.h"
+
+#define TURN_STEP_LEAST	(100 * NSEC_PER_MSEC)	/* less than the least RTO */
+#define TURN_STEP_MOST	(900 * NSEC_PER_MSEC)	/* less than the least maximum of the RTO */
+#define TURN_LATE	(4ULL * NSEC_PER_MSEC)
+
+/* us, 1 s at most; RFC 6298's second where none was measured */
+static u32 stream_rtt_us(const struct sock *sk)
+{
+	u32 rtt = tcp_sk(sk)->srtt_us >> 3;
+
+	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
+}
+
+static u64 stream_rtt_ns(const struct sock *sk)
+{
+	return (u64)stream_rtt_us(sk) * NSEC_PER_USEC;
+}
+
+/* 1 to 255: which segment is the next to be sent, modulo 255 */
+u8 stream_next(const struct sock *sk)
+{
+	return tcp_sk(sk)->data_segs_out % U8_MAX + 1;
+}
+
+/* Of all in the pool that wait: the window in each round trip, bytes/s on the wire */
+u64 stream_turns_rate(struct sock *sk, u32 window)
+{
+	u64 bytes = (u64)window * stream_wire(sk);	/* 2^43 at most */
+
+	return min(div_u64(bytes * USEC_PER_SEC, stream_rtt_us(sk)),
+		   TCP_CIRCUIT_RATE_LIMIT);
+}
+
+/* Segments of @window that turns ahead of time have in flight; the lock is held. */
+u32 pool_turns_ahead(const struct pool *p, const struct sock *sk, u32 window)
+{
+	u64 now = tcp_sk(sk)->tcp_clock_cache;
+
+	if (p->turn <= now)
+		return 0;
+	return split_turns_ahead(p->turn - now, stream_rtt_ns(sk), window);
+}
+
+/* ns from its turn to the next one, at most 4 s: not faster than its pace either */
+static u32 stream_gap(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct pool *p = stream_pool(s);
+	u64 gap = split_turn_gap(stream_rtt_ns(sk), p->window, p->cwnd_total);
+	u64 paced = div64_ul((u64)tcp_sk(sk)->mss_cache * NSEC_PER_SEC, s->pace);
+
+	return min_t(u64, max(gap, paced), U32_MAX);
+}
+
+static void stream_book(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+
+	spin_lock_bh(&p->lock);
+	s->turn_gap = stream_gap(sk);
+	s->depart = max(p->turn, tcp_sk(sk)->tcp_clock_cache);
+	p->turn = s->depart + s->turn_gap;
+	spin_unlock_bh(&p->lock);
+	s->let_go = stream_next(sk);
+}
+
+/*
+ * It does not wait any more: return its turn if that is to come.  Where the circuit has
+ * a rate, the next of the first ten follows after as long as one turn for each takes
+ * (pace.c).  The lock is held.
+ */
+void pool_unbook(struct pool *p, struct stream *s)
+{
+	u64 now = ktime_get_ns();
+
+	if (!s->let_go)
+		return;
+	if (s->depart > now)
+		p->turn = max(p->turn - s->turn_gap, now);
+	s->depart = min(s->depart, now) + (u64)s->turn_gap * p->busy;
+	s->let_go = 0;
+}
+
+/*
+ * What a stream without its share any more has in flight stays in the network for a
+ * round trip; a 16th less, so that a connection that begins now is established when
+ * that is over.  The lock is held.
+ */
+void pool_leave_behind(struct pool *p, const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u32 rtt_us = tcp_min_rtt(tcp_sk(sk));
+	u64 now = ktime_get_ns();
+	u64 rtt, lead;
+
+	if (rtt_us == U32_MAX)
+		return;
+	rtt = (u64)min_t(u32, rtt_us, USEC_PER_SEC) * NSEC_PER_USEC * 15 / 16;
+	lead = split_left_behind(rtt, p->window, p->cwnd_total, s->share);
+	p->turn = max(p->turn, min(max(p->turn, now) + lead, now + rtt));
+}
+
+/*
+ * Have the core hold back what it would send now, and ask again at @when, ns.  Not
+ * by tcp_wstamp_ns alone: ACKs would be stamped with it, too, and fq keeps them until
+ * then.  Nothing is in flight, so the core probes as if the window were closed, in case
+ * that nothing else wakes it; not before @when.
+ */
+static void stream_hold_back(struct sock *sk, u64 when)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 now = tp->tcp_clock_cache;
+
+	if (cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ,
+		    SK_PACING_NEEDED) == SK_PACING_FQ)
+		s->was_fq = 1;
+	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, now + 1);
+	stream_set_timer(sk, when);
+	if (!tp->packets_out && (!icsk->icsk_pending ||
+				 icsk->icsk_pending == ICSK_TIME_PROBE0))
+		inet_csk_reset_xmit_timer(sk, ICSK_TIME_PROBE0,
+					  nsecs_to_jiffies64(when - now) +
+					  tcp_probe0_base(sk), TCP_RTO_MAX);
+}
+
+/* Its turn is over: used, or missed, as by a stream that SO_MAX_PACING_RATE slows. */
+static bool stream_turn_is_over(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u64 late = max3(stream_rtt_ns(sk) / 2, TURN_LATE, 2ULL * TICK_NSEC);
+
+	return s->let_go != stream_next(sk) ||
+	       tcp_sk(sk)->tcp_clock_cache > s->depart + late;
+}
+
+/*
+ * Called before each transmission of a stream that waits.  Turns that are far ahead
+ * are looked at again on the way there: when others leave, all that wait move up.
+ */
+void stream_take_turn(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u64 now = tcp_sk(sk)->tcp_clock_cache;
+	u64 last;
+
+	if (tcp_packets_in_flight(tcp_sk(sk)))
+		return;
+	if (!s->let_go || stream_turn_is_over(sk))
+		stream_book(sk);
+	last = now + max((u64)READ_ONCE(stream_pool(s)->waiting) * s->turn_gap,
+			 stream_rtt_ns(sk));
+	s->depart = min(s->depart, last);
+	if (s->depart > now)
+		stream_hold_back(sk, min(s->depart,
+					 now + clamp_t(u64, (s->depart - now) / 2,
+						       TURN_STEP_LEAST,
+						       TURN_STEP_MOST)));
+}
