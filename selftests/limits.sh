@@ -195,10 +195,10 @@ ceiling_of_circuits()
 	refused "four" add 4
 	matches "with a reason" "^ENOSPC: ." "$(add 4 2>&1)"
 	succeeds "one of the three is replaced" add 2
-	equal "three are there" 3 "$(in_src circuit_nl dump | grep -c name=)"
+	equal "three are there" 3 "$(in_src circuit_nl dump | grep -c name=c)"
 	ceiling circuits 1
 	equal "a lower ceiling takes none away" 3 \
-		"$(in_src circuit_nl dump | grep -c name=)"
+		"$(in_src circuit_nl dump | grep -c name=c)"
 	in_src circuit_nl del c1
 	refused "... but lets none in" add 1
 	equal "it is told" 1 \
