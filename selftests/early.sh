@@ -533,6 +533,8 @@ syns_queue_up()
 {
 	local i
 
+	# five retries are over after a minute, which a slow machine needs for this
+	set_in dst net.ipv4.tcp_synack_retries 12
 	mkfifo "$TMP/hang"
 	exec {HANG}<>"$TMP/hang"
 	in_src nft -f - <<-END
@@ -558,6 +560,7 @@ syns_queue_up()
 	in_src nft delete table inet hang
 	exec {HANG}>&-
 	until_true 60 no_clients || fail "clients that hung are gone"
+	set_in dst net.ipv4.tcp_synack_retries 5
 	serve dst -v
 	opened "none waits" $DST4
 }
