@@ -19,7 +19,7 @@
 #
 # What bursts cost is the whole sender's, per megabyte: the above, IP, the device,
 # timers and the way of ACKs up to TCP, not the copying of data.  At 250 Mbit/s, in
-# bursts of one segment (the pace of 1 Gbit/s and less), 13 (10 Gbit/s) and 44 (64
+# bursts of one segment (the pace of 1 Gbit/s and less), 13 (about 10 Gbit/s) and 44 (64
 # KB), and unpaced; the machine's 10^9 instructions/s would not do for more.
 #
 # All is done in two machines, which must agree within $repeat thousandths of
