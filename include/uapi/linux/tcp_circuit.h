@@ -155,7 +155,8 @@ struct tcp_circuit_info {
  * RESET	closes breakers: of the circuit NAME, of what connections to ADDRESS
  *	belong to, or of the whole namespace.  The kernel keeps 256 open breakers
  *	of users without a socket; beyond that it forgets some, and cuts their users
- *	in each circuit they join, until that circuit, or the namespace, is RESET.
+ *	in each circuit they join, until that circuit, or the namespace, is RESET
+ *	(an automatic circuit forgets its own RESET when its last socket goes).
  *	ENOENT: no such circuit.
  * STATS	do: the namespace's counters and limits.
  *
