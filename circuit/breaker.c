@@ -97,13 +97,11 @@ static bool stream_fills(const struct sock *sk)
  * A stream that waits has one segment of the window in its turn.  For how many
  * of @ms milliseconds did it have one?
  */
-static u32 stream_turn_ms(const struct stream *s, u32 window, u32 ms)
+static u32 stream_turn_ms(const struct stream *s, u32 ms)
 {
-	const struct pool *p = stream_pool(s);
-	u32 waiting = max(READ_ONCE(p->waiting), 1U);
+	u32 waiting = max(READ_ONCE(stream_pool(s)->waiting), 1U);
+	u32 window = stream_pool_window(s);
 
-	if (s->cut)
-		window = split_cut(window);
 	return waiting > window ? div_u64((u64)ms * window, waiting) : ms;
 }
 
@@ -128,7 +126,7 @@ static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 	user_known(u, &none, &known);
 	if (stream_waits(s)) {
 		share = 1;
-		ms = stream_turn_ms(s, known.window, ms);
+		ms = stream_turn_ms(s, ms);
 	}
 	share_ms = (u64)share * ms;
 	if (!share_ms)

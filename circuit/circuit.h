@@ -69,7 +69,6 @@ struct pool {
 	u32	waiting;	/* busy streams without a share */
 	u32	sockets;	/* all streams of the pool, including idle ones */
 	u32	version;	/* incremented when anything changes that shares depend on */
-	u32	window;		/* that shares were last made of, segments */
 	u64	turn;		/* ns: when the next turn is (turn.c) */
 };
 
@@ -178,7 +177,7 @@ struct circuit {
 	struct hlist_head	users;	/* under circuit_net.lock */
 	u64		reset;		/* jiffies64 of the last RESET; under circuit_net.lock */
 	u32		reclaimed;	/* jiffies: last pool_reclaim() */
-	u32		seen_window;	/* the window that a stream last applied, for readers */
+	u32		seen_window;	/* the window that a stream last applied, uncut */
 	u32		sockets;	/* of all users; under circuit_net.lock */
 	u32		tripped_users;	/* under circuit_net.lock */
 	u32		trips;		/* times, of all users */
@@ -322,6 +321,14 @@ static inline struct pool *stream_pool(const struct stream *s)
 	return s->cut ? &s->user->circuit->cut : &s->user->circuit->pool;
 }
 
+/* The window of that pool, segments */
+static inline u32 stream_pool_window(const struct stream *s)
+{
+	u32 window = READ_ONCE(s->user->circuit->seen_window);
+
+	return s->cut ? split_cut(window) : window;
+}
+
 /* tcp_circuit.c */
 bool circuit_is_ours(const struct sock *sk);
 bool circuit_will_run(const struct sock *listener, const struct dst_entry *dst);
@@ -410,6 +417,8 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares);
 void stream_unpace(struct sock *sk);
 bool stream_pace_undisturbed(const struct sock *sk);
 u32 circuit_first_ten(struct sock *sk, u32 window);
+bool stream_in_first_ten(const struct sock *sk);
+void stream_set_timer(struct sock *sk, u64 when);
 
 /* turn.c */
 u8 stream_next(const struct sock *sk);
@@ -418,8 +427,6 @@ u32 pool_turns_ahead(const struct pool *p, const struct sock *sk, u32 window);
 void pool_unbook(struct pool *p, struct stream *s);
 void pool_leave_behind(struct pool *p, const struct sock *sk);
 void stream_take_turn(struct sock *sk);
-bool stream_in_first_ten(const struct sock *sk);
-void stream_set_timer(struct sock *sk, u64 when);
 
 /* buffers.c */
 void circuit_open_buffers(struct sock *sk);

@@ -200,7 +200,7 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
 }
 
-/* Set the core's own pacing timer, which sends, to @when (ns), or leave it earlier. */
+/* Set the core's pacing timer, which sends, to @when (ns) unless it fires earlier. */
 void stream_set_timer(struct sock *sk, u64 when)
 {
 	struct hrtimer *timer = &tcp_sk(sk)->pacing_timer;

@@ -390,16 +390,13 @@ static bool stream_dead(const struct sock *sk)
 u32 stream_share(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
-	struct pool *p = stream_pool(s);
 	u32 sockets;
 
 	s->settled = 0;
-	if (READ_ONCE(p->window) != window)
-		WRITE_ONCE(p->window, window);
 	if (stream_idle(tcp_sk(sk)) || stream_dead(sk)) {
 		stream_rest(sk);
 		/* what it would get: an equal part */
-		sockets = max(READ_ONCE(p->sockets), 1U);
+		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
 		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
 	}
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {

@@ -21,9 +21,9 @@
 
 #include "circuit.h"
 
-#define TURN_STEP_LEAST	(100 * NSEC_PER_MSEC)	/* less than the least RTO */
-#define TURN_STEP_MOST	(900 * NSEC_PER_MSEC)	/* less than the least maximum of the RTO */
-#define TURN_LATE	(4ULL * NSEC_PER_MSEC)
+#define TURN_LOOK_LEAST	(100ULL * NSEC_PER_MSEC)	/* from one look at a turn to the next */
+#define TURN_LOOK_MOST	(1000ULL * NSEC_PER_MSEC)
+#define TURN_LATE	(4ULL * NSEC_PER_MSEC)	/* a turn is over that long after its time */
 
 /* us, 1 s at most; RFC 6298's second where none was measured */
 static u32 stream_rtt_us(const struct sock *sk)
@@ -67,8 +67,8 @@ u32 pool_turns_ahead(const struct pool *p, const struct sock *sk, u32 window)
 static u32 stream_gap(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
-	const struct pool *p = stream_pool(s);
-	u64 gap = split_turn_gap(stream_rtt_ns(sk), p->window, p->cwnd_total);
+	u64 gap = split_turn_gap(stream_rtt_ns(sk), stream_pool_window(s),
+				 stream_pool(s)->cwnd_total);
 	u64 paced = div64_ul((u64)tcp_sk(sk)->mss_cache * NSEC_PER_SEC, s->pace);
 
 	return min_t(u64, max(gap, paced), U32_MAX);
@@ -119,15 +119,16 @@ void pool_leave_behind(struct pool *p, const struct sock *sk)
 	if (rtt_us == U32_MAX)
 		return;
 	rtt = (u64)min_t(u32, rtt_us, USEC_PER_SEC) * NSEC_PER_USEC * 15 / 16;
-	lead = split_left_behind(rtt, p->window, p->cwnd_total, s->share);
+	lead = split_left_behind(rtt, stream_pool_window(s), p->cwnd_total,
+				 s->share);
 	p->turn = max(p->turn, min(max(p->turn, now) + lead, now + rtt));
 }
 
 /*
- * Have the core hold back what it would send now, and ask again at @when, ns.  Not
- * by tcp_wstamp_ns alone: ACKs would be stamped with it, too, and fq keeps them until
- * then.  Nothing is in flight, so the core probes as if the window were closed, in case
- * that nothing else wakes it; not before @when.
+ * Have the core hold back what it would send now, and ask again at @when, ns.
+ * tcp_wstamp_ns is not set to @when: the core stamps ACKs with it, too, and fq would
+ * keep them until then.  With nothing in flight the core arms its window probe; that
+ * stays, in case that nothing else wakes the stream, but not before @when.
  */
 static void stream_hold_back(struct sock *sk, u64 when)
 {
@@ -148,7 +149,7 @@ static void stream_hold_back(struct sock *sk, u64 when)
 					  tcp_probe0_base(sk), TCP_RTO_MAX);
 }
 
-/* Its turn is over: used, or missed, as by a stream that SO_MAX_PACING_RATE slows. */
+/* Is its turn over?  It was used, or missed: SO_MAX_PACING_RATE may be slower. */
 static bool stream_turn_is_over(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -158,26 +159,31 @@ static bool stream_turn_is_over(const struct sock *sk)
 	       tcp_sk(sk)->tcp_clock_cache > s->depart + late;
 }
 
+/* When to look again at a turn that is still to come, ns: halfway at the latest */
+static u64 stream_next_look(const struct stream *s, u64 now)
+{
+	u64 half = clamp((s->depart - now) / 2, TURN_LOOK_LEAST, TURN_LOOK_MOST);
+
+	return min(s->depart, now + half);
+}
+
 /*
- * Called before each transmission of a stream that waits.  Turns that are far ahead
- * are looked at again on the way there: when others leave, all that wait move up.
+ * Called before a stream that waits sends new data or fast retransmissions.  When
+ * others leave, all that wait move up: to within one turn for each of them, or a
+ * round trip.
  */
 void stream_take_turn(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	u64 now = tcp_sk(sk)->tcp_clock_cache;
-	u64 last;
+	u64 all;
 
 	if (tcp_packets_in_flight(tcp_sk(sk)))
 		return;
 	if (!s->let_go || stream_turn_is_over(sk))
 		stream_book(sk);
-	last = now + max((u64)READ_ONCE(stream_pool(s)->waiting) * s->turn_gap,
-			 stream_rtt_ns(sk));
-	s->depart = min(s->depart, last);
+	all = (u64)READ_ONCE(stream_pool(s)->waiting) * s->turn_gap;
+	s->depart = min(s->depart, now + max(all, stream_rtt_ns(sk)));
 	if (s->depart > now)
-		stream_hold_back(sk, min(s->depart,
-					 now + clamp_t(u64, (s->depart - now) / 2,
-						       TURN_STEP_LEAST,
-						       TURN_STEP_MOST)));
+		stream_hold_back(sk, stream_next_look(s, now));
 }

@@ -479,6 +479,12 @@ static uint64_t sent_by(const struct options *o, int i)
 	return segments;
 }
 
+static void tell_sent(uint64_t segments, long begin)
+{
+	printf("sent=%llu ms=%ld\n", (unsigned long long)segments,
+	       clock_ms() - begin);
+}
+
 static void run_waves(const struct options *o, const char *address, int port)
 {
 	long begin = clock_ms();
@@ -491,8 +497,7 @@ static void run_waves(const struct options *o, const char *address, int port)
 		for (int i = 0; i < o->sockets; i++)
 			sent += sent_by(o, i);
 	}
-	printf("sent=%llu ms=%ld\n", (unsigned long long)sent,
-	       clock_ms() - begin);
+	tell_sent(sent, begin);
 }
 
 static void run_relay(const struct options *o, const char *address, int port)
@@ -508,8 +513,7 @@ static void run_relay(const struct options *o, const char *address, int port)
 		pause_ms(o->turn_ms);
 		sent += sent_by(o, i);
 	}
-	printf("sent=%llu ms=%ld\n", (unsigned long long)sent,
-	       clock_ms() - begin);
+	tell_sent(sent, begin);
 }
 
 static void run_many(const struct options *o, const char *address, int port)

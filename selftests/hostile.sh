@@ -12,7 +12,7 @@
 #	ttl		loss of one's own making
 #	inherited	so by connections that root's listener has accepted
 #	for_all		loss that is everybody's
-#	crowd		more sockets than segments, of a tripped user and of others
+#	crowd		more sockets than segments, however short they live
 #	dead		streams of which nothing arrives, and who keeps writing
 #	small_asks	many small windows on a path that is shared after all
 #	distances	no harm at all: a near and a far peer of one circuit
@@ -87,18 +87,26 @@ stat_of()
 	field "$1" "$(in_src circuit_nl stats)"
 }
 
-# least FILE NAME FROM TO: the smallest in these lines of it
+# sorted FILE NAME FROM TO: its values in these lines, the smallest first
+sorted()
+{
+	sed -n "$3,$4p" "$1" | sed -n "s/.*\\b$2=\\([0-9]*\\).*/\\1/p" | sort -n
+}
+
 least()
 {
-	sed -n "$3,$4p" "$1" | sed -n "s/.*\\b$2=\\([0-9]*\\).*/\\1/p" |
-		sort -n | head -n 1
+	sorted "$@" | head -n 1
+}
+
+greatest()
+{
+	sorted "$@" | tail -n 1
 }
 
 # mean FILE NAME FROM TO
 mean()
 {
-	sed -n "$3,$4p" "$1" | sed -n "s/.*\\b$2=\\([0-9]*\\).*/\\1/p" |
-		awk '{ n += $1 } END { print NR ? int(n / NR) : 0 }'
+	sorted "$@" | awk '{ n += $1 } END { print NR ? int(n / NR) : 0 }'
 }
 
 # --- ten sockets, and one window -------------------------------------------------
@@ -350,8 +358,7 @@ nearly_crowded()
 	end_sockets src
 	hostile send -u $MALLORY -n 49 -t 5100 $DST4 $PORT >"$TMP/crowd"
 	at_most "49 streams on a window of 50: in flight" 52 \
-		"$(sed -n '2,5s/.*flight_max=\([0-9]*\).*/\1/p' "$TMP/crowd" |
-			sort -n | tail -n 1)"
+		"$(greatest "$TMP/crowd" flight_max 2 5)"
 }
 
 # All together have about what one socket would have, however short they live.
@@ -374,8 +381,6 @@ crowd()
 	set_in src net.ipv4.tcp_circuit_fcwnd 50
 	short_lived "an automatic circuit's 50" $((50 * 12 / 10)) waves 1 -n 1
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
-	fresh 50
-	no_wave
 }
 
 # One byte at a time is enough to have something to send.
@@ -488,6 +493,12 @@ nothing_is_there()
 	[ "$(stat_of memory)" = 0 ]
 }
 
+# his_flight ADDRESS: what one socket of Mallory's has in flight at most, segments
+his_flight()
+{
+	field flight_max "$(hostile windows -u $MALLORY -t 1000 "$1" $PORT)"
+}
+
 left_behind()
 {
 	set_in src net.ipv4.tcp_circuit_fcwnd 20
@@ -507,27 +518,22 @@ left_behind()
 	at_most "left behind: bytes for each" 2048 \
 		$(($(stat_of memory) / 256))
 	at_most "left behind, more than are kept: segments where he tripped first" \
-		$CUT "$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
-			$DST4 $PORT)")"
+		$CUT "$(his_flight $DST4)"
 	in_src circuit_nl new excl other prefix 10.88.0.0/16 window 77
 	succeeds "another circuit is reset" in_src circuit_nl reset other
 	at_most "another circuit is reset: segments where he tripped first" \
-		$CUT "$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
-			$DST4 $PORT)")"
+		$CUT "$(his_flight $DST4)"
 	in_src circuit_nl del other
 	succeeds "this circuit is reset" in_src circuit_nl reset wave
 	at_least "this circuit is reset: segments" $WINDOW \
-		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
-			$DST4 $PORT)")"
+		"$(his_flight $DST4)"
 	end_sockets src
 	at_most "and in a new circuit he is still cut: segments of 20" 2 \
-		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
-			10.99.9.9 $PORT)")"
+		"$(his_flight 10.99.9.9)"
 	end_sockets src
 	succeeds "all are reset" in_src circuit_nl reset
 	at_least "reset: segments where he tripped first" $WINDOW \
-		"$(field flight_max "$(hostile windows -u $MALLORY -t 1000 \
-			$DST4 $PORT)")"
+		"$(his_flight $DST4)"
 	no_wave
 	equal "reset: kept" 0 "$(stat_of kept)"
 	equal "reset: circuits" 0 "$(stat_of peers)"
