@@ -185,8 +185,8 @@ static const struct genl_ops circuit_genl_ops[] = {
 static const struct genl_multicast_group circuit_groups[] = {
 	{
 		.name	= TCP_CIRCUIT_MCGRP_EVENTS,
-#ifdef GENL_MCAST_CAP_NET_ADMIN
-		.flags	= GENL_MCAST_CAP_NET_ADMIN,
+#ifdef CIRCUIT_MCGRP_FLAGS
+		.flags	= CIRCUIT_MCGRP_FLAGS,
 #endif
 	},
 };

@@ -203,7 +203,7 @@ int circuit_dump(struct sk_buff *skb, struct netlink_callback *cb,
  */
 static bool group_is_closed(void)
 {
-#ifdef GENL_MCAST_CAP_NET_ADMIN
+#ifdef CIRCUIT_MCGRP_FLAGS
 	return true;
 #else
 	return false;
