@@ -7,8 +7,8 @@
 # SYN; and leaves alone what it must: SYN cookies, Fast Open, listeners that would
 # not keep the promise, peers of other circuits, SYNs that queue up.  That ACK passes
 # stateful firewalls on the path and at both ends; lost, late, early or several
-# times, it does no harm.  Firewalls, what happens to that ACK, and many clients at
-# once are in virtual time only.
+# times, it does no harm.  What happens to that ACK, and many clients at once, are in
+# virtual time only.
 
 . "$(dirname "$0")/lib.sh"
 need_commands ethtool tcpdump nft circuit_nl circuit_sock
@@ -96,9 +96,11 @@ arrived()
 
 # Of the server's, not even one that waits for the last ACK: neither what is captured
 # next nor the next share of the window is to have anything of it.
+# Requests may be there; iproute2 6.15 lists them in spite of "exclude syn-recv".
 none_connected()
 {
-	[ -z "$(in_dst ss -Htn state connected exclude syn-recv "sport = :$PORT")" ]
+	[ -z "$(in_dst ss -Htn state established state fin-wait-1 state fin-wait-2 \
+		state close-wait state last-ack state closing "sport = :$PORT")" ]
 }
 
 # Resets, segments sent again and segments that were wrong, of src and dst since they
@@ -240,7 +242,8 @@ comes_and_goes()
 # --- stateful firewalls
 
 # firewall src|rtr|dst CHAIN...: let pass what belongs to a connection to $PORT, and
-# count what conntrack takes for invalid
+# count what conntrack takes for invalid.  ICMP and ICMPv6 by number: there may be no
+# /etc/protocols.
 firewall()
 {
 	local host=$1 chain
@@ -252,7 +255,7 @@ firewall()
 			cat <<-END
 			chain $chain {
 				type filter hook $chain priority 0; policy drop
-				meta l4proto { icmp, ipv6-icmp } accept
+				meta l4proto { 1, 58 } accept
 				ct state invalid counter drop
 				ct state established counter accept
 				ct state new tcp dport $PORT accept
@@ -289,7 +292,6 @@ nothing_invalid()
 # or there several times.
 firewalls()
 {
-	[ "$LAB" = uml ] || return 0
 	firewall rtr forward
 	opened "firewall on the path, IPv4" $DST4
 	opened "firewall on the path, IPv6" $DST6
@@ -423,7 +425,6 @@ on_the_path()
 	harms IPv4 $DST4
 	harms IPv6 $DST6
 	nothing_invalid "lost, late, early, several times" rtr src dst
-	firewalls_end
 }
 
 firewalls_end()
@@ -455,6 +456,8 @@ fast_open()
 		server_circuit 0
 		transfer "$address" -F
 		arrives=$ARRIVED ms=$MS
+		# a slow machine acknowledges it once more now and then
+		[ "$LAB" = uml ] || arrives="synack( ack)+"
 		server_circuit $EARLY
 		before=$(fast_opened)
 		harmless "Fast Open: data in the SYN to $address" "$address" \
@@ -493,7 +496,8 @@ ecn()
 	both_ends net.ipv4.tcp_ecn 1
 	opened "ECN" $DST4
 	equal "ECN: marks" 0 "$(field delivered_ce "$(cat "$TMP/sent")")"
-	if both_ends net.ipv4.tcp_ecn 3 2>/dev/null; then
+	if [ -e /proc/sys/net/ipv4/tcp_ecn_option ]; then
+		both_ends net.ipv4.tcp_ecn 3
 		left_alone "Accurate ECN" $DST4
 		set_in dst net.ipv4.tcp_ecn_option 0
 		left_alone "Accurate ECN without its option" $DST4
@@ -681,6 +685,7 @@ without
 with
 firewalls
 on_the_path
+firewalls_end
 fast_open
 ecn
 syns_queue_up

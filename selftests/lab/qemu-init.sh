@@ -40,6 +40,8 @@ set_up()
 	mount_if_not devtmpfs /dev
 	mount_if_not devpts /dev/pts
 	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+	# nft opens it for "-f -"
+	[ -e /dev/stdin ] || ln -s /proc/self/fd/0 /dev/stdin
 	mount_if_not tmpfs /run
 	mount_if_not tmpfs /tmp
 	exec > /dev/ttyS1 2>&1 < /dev/null
