@@ -121,7 +121,8 @@ send()
 }
 
 # One socket's own rate, SO_MAX_PACING_RATE, from its first segment on, by which the
-# core sends a GSO packet at a time; and the rate that ss shows
+# core sends a GSO packet at a time, and after a pause the next one in half of its time;
+# and the rate that ss shows
 own_rates()
 {
 	local before out payload=$((125000000 * 1448 / 1514))
@@ -138,7 +139,7 @@ own_rates()
 		$((12500000 * 1448 / 1514)) "$(field pacing "$(send 50000000 3000000)")"
 	towards_dst "$WINDOW" 0
 	in_rtr tc qdisc change dev r2 root tbf rate 1000mbit burst 3028 \
-		limit $((65536 + 15140))
+		limit $((65536 * 3 / 2 + 15140))
 	before=$(drops)
 	out=$(send $payload 20000000)
 	equal "SO_MAX_PACING_RATE without a rate: pacing rate" $payload \
