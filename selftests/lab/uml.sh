@@ -107,12 +107,17 @@ if [ -n "$seed" ]; then
 	export LAB_SEED
 fi
 
+# Kernels from 6.16 on can run programs by seccomp instead of ptrace, where the host
+# can: the same, and two to three times as fast.
+seccomp=
+if [ "${LAB_KERNEL:-}" = newest ]; then seccomp=seccomp=auto; fi
+
 # The console is a terminal: it ends its lines with CR LF.
 # shellcheck disable=SC2086 # two words or none
 TMPDIR=$(memory_dir) timeout -k 5 "$limit" $fixed \
 	env ${preload:+LD_PRELOAD="$preload"} "$kernel/linux" mem="$mem" \
 	rootfstype=hostfs rootflags=/ ro init="$init" \
-	time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
+	$seccomp time-travel=inf-cpu con=null con0=null,fd:1 quiet loglevel=1 panic=-1 \
 	"${words[@]}" </dev/null 2>&1 | sed -u 's/\r$//; /^reboot: System halted/d'
 rc=${PIPESTATUS[0]}
 
