@@ -6,11 +6,23 @@
 # Says what it installs and why nothing happened when it cannot.  When all are
 # there it asks nobody, so everything works again offline.
 
-missing=
-for pkg in "$@"; do
-	dpkg-query -W -f '${Status}' "$pkg" 2>/dev/null |
-		grep -q 'ok installed' || missing="$missing $pkg"
-done
+# missing PACKAGE...: those that are not installed
+missing()
+{
+	for pkg in "$@"; do
+		dpkg-query -W -f '${Status}' "$pkg" 2>/dev/null |
+			grep -q 'ok installed' || printf ' %s' "$pkg"
+	done
+}
+
+missing=$(missing "$@")
+[ -z "$missing" ] && exit 0
+
+# One at a time: apt does not wait for another's lists.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/cache.sh"
+cache_lock packages
+missing=$(missing "$@")
 [ -z "$missing" ] && exit 0
 
 if ! command -v apt-get >/dev/null; then
