@@ -10,17 +10,6 @@
 
 #include "circuit.h"
 
-/*
- * Flags of a group that only administrators may join: up to 6.7, and in stable kernels,
- * they are those of commands.  Where groups have none, events are about objects alone,
- * which anybody may read.
- */
-#if defined(GENL_MCAST_CAP_NET_ADMIN)
-#define CIRCUIT_MCGRP_FLAGS	GENL_MCAST_CAP_NET_ADMIN
-#elif defined(HAVE_GENL_MCAST_FLAGS)
-#define CIRCUIT_MCGRP_FLAGS	GENL_UNS_ADMIN_PERM
-#endif
-
 /* netlink.c */
 extern struct genl_family circuit_family;
 

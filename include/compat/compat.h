@@ -16,6 +16,7 @@
 #include <linux/hrtimer_bases.h>
 #endif
 #include <linux/sysctl.h>
+#include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 #ifdef HAVE_PROTO_MEMORY
@@ -39,6 +40,17 @@ static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 val)
 #define CIRCUIT_CTL_TABLE const struct ctl_table
 #else
 #define CIRCUIT_CTL_TABLE struct ctl_table
+#endif
+
+/*
+ * Flags of a multicast group that only administrators may join.  Kernels that have no
+ * name of their own for it take a command's flag there; without a flag, the group is
+ * open to everybody.
+ */
+#if defined(GENL_MCAST_CAP_NET_ADMIN)
+#define CIRCUIT_MCGRP_FLAGS	GENL_MCAST_CAP_NET_ADMIN
+#elif defined(HAVE_GENL_MCAST_FLAGS)
+#define CIRCUIT_MCGRP_FLAGS	GENL_UNS_ADMIN_PERM
 #endif
 
 /*

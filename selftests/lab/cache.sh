@@ -21,6 +21,6 @@ cache_lock()
 {
 	exec 9>"$CACHE/$1.lock"
 	flock -n 9 && return
-	echo "lab: waiting for another run that makes $1" >&2
+	echo "lab: waiting for another run ($1)" >&2
 	flock 9
 }

@@ -6,8 +6,8 @@
 # Says what it installs and why nothing happened when it cannot.  When all are
 # there it asks nobody, so everything works again offline.
 
-# missing PACKAGE...: those that are not installed
-missing()
+# not_installed PACKAGE...: those of them, each with a space before it
+not_installed()
 {
 	for pkg in "$@"; do
 		dpkg-query -W -f '${Status}' "$pkg" 2>/dev/null |
@@ -15,14 +15,14 @@ missing()
 	done
 }
 
-missing=$(missing "$@")
+missing=$(not_installed "$@")
 [ -z "$missing" ] && exit 0
 
 # One at a time: apt does not wait for another's lists.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 cache_lock packages
-missing=$(missing "$@")
+missing=$(not_installed "$@")
 [ -z "$missing" ] && exit 0
 
 if ! command -v apt-get >/dev/null; then
@@ -43,15 +43,21 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "need: installing Debian packages:$missing" >&2
 
+# What apt starts must not keep the lock (9).
+apt()
+{
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$log" 2>&1 \
+		</dev/null 9>&-
+}
+
 install()
 {
 	# shellcheck disable=SC2086 # a list of names
-	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-		--no-install-recommends $missing >"$log" 2>&1 </dev/null
+	apt install -y --no-install-recommends $missing
 }
 
 # The list of packages may be old, or not there at all on a fresh machine.
-install || { $sudo apt-get update >"$log" 2>&1 && install; } || {
+install || { apt update && install; } || {
 	tail -n 15 "$log" >&2
 	echo "need: could not install$missing (apt's words above); the lab is" \
 		"made for Debian 12 on amd64" >&2
