@@ -187,6 +187,56 @@ sender()
 	SENDER=$!
 }
 
+has_sockets()
+{
+	[ "$(circuit_field src host sockets)" -ge "$1" ]
+}
+
+# all_sent PORT BYTES: dst sent so much to each of the five, and it was acknowledged
+all_sent()
+{
+	[ "$(in_dst ss -Htin "sport = :$1" | grep -c "bytes_acked:$2 ")" = 5 ]
+}
+
+# ms, the longest that dst measures of what it sends to src
+slowest_rtt()
+{
+	in_dst ss -Htin "sport = :$1" |
+		sed -n 's/.* rtt:\([0-9]*\).*/\1/p' | sort -n | tail -n 1
+}
+
+# fq sends a packet at the time it is stamped with; the ACKs of a stream whose turn is
+# a second away must not be stamped with that.  A delayed ACK takes 40 ms.
+acks_have_no_turn()
+{
+	local port=$((PORT + 1)) pids=() n
+
+	[ "$LAB" = uml ] || return 0
+	in_src tc qdisc add dev eth1 root fq limit 100000
+	in_src circuit_nl new excl host prefix $DST4 window 10
+	serve dst
+	background dst circuit_sock serve -C reno -n 14480 -i 1000 $port >/dev/null
+	pids+=($!)
+	PORT=$port until_true 10 listening dst || fail "a server on port $port"
+	background src circuit_streams -n 200 -w 4000 -t 1000 $DST4 $PORT >/dev/null
+	pids+=($!)
+	until_true 10 has_sockets 200
+	for n in 1 2 3 4 5; do
+		sender $port
+		pids+=("$SENDER")
+	done
+	succeeds "dst sent twice to streams that wait for a turn" \
+		until_true 10 all_sent $port 28960
+	at_most "their ACKs under fq: ms until they come" $((RTT_MS + 40)) \
+		"$(slowest_rtt $port)"
+	kill "${pids[@]}"
+	serve_end
+	PORT=$port end_sockets src
+	end_sockets src
+	in_src circuit_nl del host
+	in_src tc qdisc del dev eth1 root
+}
+
 # What the circuit's streams hold together, segments
 held()
 {
@@ -269,6 +319,7 @@ nothing_left()
 network $((RTT_MS / 2))
 opening
 single_packets
+acks_have_no_turn
 for host in src dst; do
 	"in_$host" ctcp-setup --quiet --rate ${RATE_MBIT}mbit --rtt ${RTT_MS}ms eth1 \
 		>/dev/null || fail "ctcp-setup on $host"
