@@ -168,7 +168,7 @@ sending()
 end_stream()
 {
 	kill -STOP "$2" 2>/dev/null
-	"in_$1" ss -K state established state syn-sent "dport = :$PORT" >/dev/null
+	"in_$1" ss -tK state established state syn-sent "dport = :$PORT" >/dev/null
 	kill -KILL "$2" 2>/dev/null
 	wait "$2" 2>/dev/null
 	end_sockets "$1"

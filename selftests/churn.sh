@@ -77,7 +77,7 @@ routes_change()
 
 kills()
 {
-	in_src ss -K state "$(one_of established fin-wait-1 syn-sent)" \
+	in_src ss -tK state "$(one_of established fin-wait-1 syn-sent)" \
 		"dport = :$PORT"
 }
 
@@ -232,8 +232,8 @@ nothing_left()
 	kill "$SERVER"
 	wait "$SERVER" 2>/dev/null
 	if orphans_die; then
-		in_src ss -K >/dev/null
-		in_dst ss -K >/dev/null
+		in_src ss -tK >/dev/null
+		in_dst ss -tK >/dev/null
 	fi
 	until_true 150 no_socket
 	equal "sockets left" "" \

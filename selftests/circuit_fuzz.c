@@ -1276,7 +1276,7 @@ static void end_phase(void)
 		if (!left)
 			return;
 		if (orphans_die && tries % 500 == 60 &&
-		    system("ss -K >/dev/null 2>&1"))
+		    system("ss -tK >/dev/null 2>&1"))
 			bail("ss -K");
 		usleep(tries < 20 ? 10000 : 100000);
 	}

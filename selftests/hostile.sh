@@ -832,7 +832,7 @@ leaks()
 		$DST4 $PORT >"$TMP/leak"
 	pid=$!
 	until_true 20 grep -q ready "$TMP/leak"
-	in_dst ss -K "dport = :$(field port "$(cat "$TMP/leak")")" >/dev/null
+	in_dst ss -tK "dport = :$(field port "$(cat "$TMP/leak")")" >/dev/null
 	wait $pid
 	at_most "a leaked socket: window of the other one before" \
 		$((WINDOW * 6 / 10)) "$(field before "$(cat "$TMP/leak")")"

@@ -253,7 +253,7 @@ breaker_is()
 end_sockets()
 {
 	if orphans_die; then
-		"in_$1" ss -K "dport = :$PORT" >/dev/null
+		"in_$1" ss -tK "dport = :$PORT" >/dev/null
 	else
 		until_true 60 no_sockets "$1"
 	fi

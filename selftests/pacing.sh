@@ -78,7 +78,7 @@ lossless()
 
 	shift 3
 	# what an earlier one has left to send
-	in_src ss -K "dport = :$PORT" >/dev/null
+	in_src ss -tK "dport = :$PORT" >/dev/null
 	before=$(drops)
 	out=$(in_src timeout 120 circuit_streams -w 100 -t "$ms" -p 20 "$@" \
 		$DST4 $PORT)
