@@ -20,7 +20,7 @@ help:
 	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
-	@echo 'make check-debug    most of the module'"'"'s tests on kernels that watch themselves'
+	@echo 'make check-debug    the module'"'"'s tests on kernels that watch themselves'
 	@echo 'make check-cost     instructions per ACK beside Reno, CUBIC and BBR, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
@@ -55,13 +55,14 @@ bench:
 bench-quick:
 	selftests/bench/bench.sh --quick
 
-# The tests of the module; what ctcp-setup does is the same on any kernel.  Streams,
-# pacing and breakers come in churn and fuzz; their own tests would take hours here.
+# The tests of the module; what ctcp-setup does is the same on any kernel.  Loss measures
+# goodput, ynl a program of the kernel's.
+DEBUG_TESTS := $(filter-out setup_% loss ynl,$(basename $(notdir \
+	$(shell grep -lE '^\# labs:.*\buml\b' selftests/*.sh))))
+
 check-debug:
-	LAB_KERNEL=leaks selftests/lab/check.sh churn fuzz limits sockopt stacks \
-		unloading
-	LAB_KERNEL=debug selftests/lab/check.sh buffers churn first_flight fuzz hold \
-		limits ramp sockopt sources stacks switching unloading
+	LAB_KERNEL=newest-leaks CHURN=100000 selftests/lab/check.sh $(DEBUG_TESTS)
+	LAB_KERNEL=newest-debug CHURN=100000 selftests/lab/check.sh $(DEBUG_TESTS)
 
 check-kernels:
 	selftests/lab/qemu.sh $(if $(BRIEF),--brief) $(SUITES)

@@ -10,7 +10,10 @@
 #	figures	the figures this project stands for (figures.sh), on 6.1
 #
 # On the newest kernel, which runs programs two to three times as fast as 6.1 does in
-# virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, LAB_KERNEL=debug another.
+# virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, other words other kernels.
+#
+# CHURN, FUZZ_CALLS and NLFUZZ_MESSAGES in the environment: how much the tests of those
+# names do.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want
 # other kernels.
@@ -29,7 +32,7 @@ began=$(date +%s)
 export LAB_KERNEL=${LAB_KERNEL-newest}
 limit=1800
 case $LAB_KERNEL in
-debug | leaks) limit=3600 ;;
+*debug | *leaks) limit=7200 ;;
 esac
 LAB_DIR_HERE=$here	# for runs.sh
 export LAB_DIR_HERE
@@ -97,7 +100,9 @@ tap_of()
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
 	ynl) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/ynl.sh" \
 		YNL_DIR="$("$here/ynl-tool.sh")" ;;
-	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" ;;
+	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" \
+		${CHURN:+CHURN="$CHURN"} ${FUZZ_CALLS:+FUZZ_CALLS="$FUZZ_CALLS"} \
+		${NLFUZZ_MESSAGES:+NLFUZZ_MESSAGES="$NLFUZZ_MESSAGES"} ;;
 	esac
 }
 

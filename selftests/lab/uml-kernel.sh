@@ -6,16 +6,20 @@
 # (what is needed to build modules for it).
 #
 # Source: Debian's linux-source-6.1, tinyconfig, uml.config, uml-6.1-*.patch.
-# FLAVOUR (or LAB_KERNEL) "debug", "leaks", "nonetfilter": uml-FLAVOUR.config too;
-# "newest": that, and the newest source in Debian's archive (newest-source.sh).
+# FLAVOUR (or LAB_KERNEL), words joined by "-": each is uml-WORD.config too.  "newest",
+# the first if it is there, is the newest source in Debian's archive as well
+# (newest-source.sh); "debug", "leaks" and "nonetfilter" go with either source.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 
 FLAVOUR=${1:-${LAB_KERNEL:-}}
-CONFIGS="$here/uml.config${FLAVOUR:+ $here/uml-$FLAVOUR.config}"
-if [ "$FLAVOUR" = newest ]; then
+CONFIGS=$here/uml.config
+for word in $(echo "$FLAVOUR" | tr - ' '); do
+	CONFIGS="$CONFIGS $here/uml-$word.config"
+done
+if [ "${FLAVOUR%%-*}" = newest ]; then
 	SOURCE=$("$here/newest-source.sh")
 	TARBALL=$(echo "$SOURCE"/linux-source-*.tar.xz)
 	VERSION=$(basename "$TARBALL" .tar.xz | sed 's/.*-//')

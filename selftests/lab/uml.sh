@@ -16,7 +16,7 @@
 # LAB_KERNEL=debug in the environment: a kernel that watches itself, slower
 # (uml-debug.config); LAB_KERNEL=leaks: one that looks for memory that leaked;
 # LAB_KERNEL=nonetfilter: one without CONFIG_NETFILTER; LAB_KERNEL=newest: that of
-# Debian's archive.
+# Debian's archive; LAB_KERNEL=newest-debug: that, watching itself.
 #
 # Exit: the script's own; 124 when time ran out; 125 when the machine died or
 # its kernel complained or found a leak, whatever the script said.
@@ -110,7 +110,7 @@ fi
 # Kernels from 6.16 on can run programs by seccomp instead of ptrace, where the host
 # can: the same, and two to three times as fast.
 seccomp=
-if [ "${LAB_KERNEL:-}" = newest ]; then seccomp=seccomp=auto; fi
+if [[ ${LAB_KERNEL:-} = newest* ]]; then seccomp=seccomp=auto; fi
 
 # The console is a terminal: it ends its lines with CR LF.
 # shellcheck disable=SC2086 # two words or none
