@@ -5,8 +5,9 @@
 # Undo restores exactly what was there, however far a run came: killed after any
 # step it made, or failing at any step, on a fresh host and on top of a circuit
 # with other numbers.  Steps are counted by ctcp-setup-faulty, a build of
-# ctcp-setup that dies or fails on purpose (CTCP_DIE_AT, CTCP_FAIL_AT); each
-# loop goes on until a run survives, so that no step is left out.
+# ctcp-setup that dies or fails on purpose (CTCP_DIE_AT, CTCP_FAIL_AT), or does not
+# receive an answer of the kernel (CTCP_DEAF_AT); each loop goes on until a run
+# survives, so that no step is left out.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
@@ -16,6 +17,7 @@ need_module
 CIRCUIT=(--rate 4gbit --rtt 26ms --to 10.79.0.0/16)
 OTHER=(--rate 1gbit --rtt 5ms --to 10.80.0.0/16 --shaper fq)
 STEPS_MAX=30		# steps of a run, or something is wrong with the count
+ANSWERS_MAX=300		# so for answers
 
 # Every kind of item is there to be restored: a route with metrics, a device
 # without room for a queue, and if it can be had a machine without the module.
@@ -182,6 +184,91 @@ failures()
 	host_end
 }
 
+# After an answer that is not received the run fails and all is as before, or it goes
+# on without it; whoever asks next does not read that answer.
+deaf()
+{
+	local before failed=0 n=1
+
+	fresh deaf
+	before=$(state)
+	while [ $n -lt $ANSWERS_MAX ]; do
+		faulty DEAF $n --quiet "${CIRCUIT[@]}" eth1
+		grep -q '^deaf on purpose' "$TMP/err" || break
+		if [ "$RC" = 0 ]; then
+			setup undo --quiet eth1 || fail "undo after deaf to answer $n"
+		else
+			failed=$((failed + 1))
+			grep -q '^ctcp-setup: .*No buffer space' "$TMP/err" ||
+				fail "deaf to answer $n: the reason" "got: $ERR"
+		fi
+		wrong "deaf to answer $n: all as before" "$before" && break
+		n=$((n + 1))
+	done
+	equal "no answer left: the run succeeds" 0 "$RC"
+	at_least "answers to be deaf to" 10 $((n - 1))
+	at_least "of these the run needs" 5 $failed
+	setup undo --quiet eth1
+	unchanged "deaf: all as before" "$before"
+	host_end
+}
+
+deaf_undo()
+{
+	local before n=1
+
+	fresh deaf-undo
+	before=$(state)
+	while [ $n -lt $ANSWERS_MAX ]; do
+		setup --quiet "${CIRCUIT[@]}" eth1
+		faulty DEAF $n undo --quiet eth1
+		grep -q '^deaf on purpose' "$TMP/err" || break
+		[ "$RC" = 0 ] || setup undo --quiet eth1 ||
+			fail "undo after one that was deaf to answer $n"
+		wrong "undo, deaf to answer $n: all as before" "$before" && break
+		n=$((n + 1))
+	done
+	equal "no answer left: undo succeeds" 0 "$RC"
+	at_least "answers for undo to be deaf to" 5 $((n - 1))
+	unchanged "undo, deaf: all as before" "$before"
+	host_end
+}
+
+# hops PREFIX N: a route of so many next hops in place of the one there
+hops()
+{
+	local n words=()
+
+	for n in $(seq "$2"); do
+		words+=(nexthop via "fd78::1:$n" dev eth1)
+	done
+	in_host ip -6 route replace "$1" "${words[@]}"
+}
+
+# Somebody's route of 31 next hops is larger than what is kept of one; it is not ours,
+# and all else goes back.
+many_hops()
+{
+	local before
+
+	fresh hops
+	before=$(state)
+	setup --quiet --rate 4gbit --rtt 26ms --to fd79::/32 --via fd78::fe eth1
+	hops fd79::/32 31
+	run setup undo eth1
+	equal "undo over a route of 31 next hops: exit status" 1 "$RC"
+	matches "undo over a route of 31 next hops names it" 'fd79::/32' "$ERR"
+	equal "the route of 31 next hops stays" 31 \
+		"$(in_host ip -6 route show fd79::/32 | grep -c nexthop)"
+	matches "all else is restored" '^qdisc noqueue' "$(root_qdisc eth1)"
+	works "undo --force over a route of 31 next hops" setup undo --force eth1
+	unchanged "undo --force over it: all as before" "$before"
+	hops fd79::/32 31
+	complains "a circuit where 31 next hops are" 1 'fd79::/32 .*several' \
+		in_host ctcp-setup --rate 4gbit --rtt 26ms --to fd79::/32 eth1
+	host_end
+}
+
 # in_order NAME FIRST SECOND: two circuits, undone in this order.  Eth2's buffers
 # are 4 x ceil(1.3 x 1e9 x 26e-3 / 1514) x 1514.
 in_order()
@@ -282,6 +369,9 @@ killed
 killed_on_top
 undo_killed
 failures
+deaf
+deaf_undo
+many_hops
 two_devices
 somebody
 device_gone

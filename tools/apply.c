@@ -18,16 +18,19 @@
 #include "apply.h"
 #include "fault.h"
 
-/* An item that is not there, as of an older module, has nothing to take back. */
+/*
+ * What is as it was is not written: who may not load a module may not remove it either.
+ * An item that is not there, as of an older module, has nothing to take back.
+ */
 static int take_back(const struct change *c, struct backend *b, struct err *e)
 {
-	int rc = faulty_set(b, c->kind, c->name, c->from, e);
 	char now[ITEM_VALUE];
 	struct err unused;
+	int rc = b->get(b, c->kind, c->name, now, &unused);
 
-	if (rc < 0 && b->get(b, c->kind, c->name, now, &unused) == -ENOENT)
+	if (rc == -ENOENT || (!rc && item_equal(c->kind, c->name, now, c->from)))
 		return 0;
-	return rc;
+	return faulty_set(b, c->kind, c->name, c->from, e);
 }
 
 /* False if something would not go back. */

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fault.h"
@@ -28,5 +29,17 @@ int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 	if (count == number("CTCP_DIE_AT"))
 		raise(SIGKILL);
 	return rc;
+}
+
+ssize_t faulty_recv(int fd, void *buf, size_t len, int flags)
+{
+	static int count;
+
+	if (++count == number("CTCP_DEAF_AT")) {
+		fprintf(stderr, "deaf on purpose\n");
+		errno = ENOBUFS;
+		return -1;
+	}
+	return recv(fd, buf, len, flags);
 }
 #endif

@@ -223,7 +223,6 @@ static int on_totals(const struct nlmsghdr *nlh, void *data)
 	return errno ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-/* A socket of its own: of a dump given up, the rest still comes. */
 static int dump_once(struct lives *ls, struct err *e)
 {
 	union nl_request req;

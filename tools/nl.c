@@ -8,21 +8,24 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "fault.h"
 #include "nl.h"
+
+#define ANSWER_LEAST	32768	/* bytes; a link of 300 alternative names has more */
 
 #ifndef NETLINK_GET_STRICT_CHK
 #define NETLINK_GET_STRICT_CHK 12
 #endif
 
-/* @protocol: NETLINK_ROUTE, NETLINK_GENERIC */
-int nlm_open(struct nl *nl, int protocol, struct err *e)
+static int open_socket(struct nl *nl, struct err *e)
 {
 	int one = 1, rc;
 
-	nl->seq = 0;
-	nl->sock = mnl_socket_open2(protocol, SOCK_CLOEXEC);
+	nl->sock = mnl_socket_open2(nl->protocol, SOCK_CLOEXEC);
 	if (!nl->sock || mnl_socket_bind(nl->sock, 0, MNL_SOCKET_AUTOPID) < 0) {
 		rc = -errno;
 		nlm_close(nl);
@@ -33,6 +36,14 @@ int nlm_open(struct nl *nl, int protocol, struct err *e)
 	mnl_socket_setsockopt(nl->sock, NETLINK_CAP_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &one, sizeof(one));
 	return 0;
+}
+
+/* @protocol: NETLINK_ROUTE, NETLINK_GENERIC */
+int nlm_open(struct nl *nl, int protocol, struct err *e)
+{
+	nl->protocol = protocol;
+	nl->seq = 0;
+	return open_socket(nl, e);
 }
 
 void nlm_close(struct nl *nl)
@@ -65,6 +76,9 @@ struct wait {
 	void *data;
 	struct err *e;
 	int rc;
+	bool whole;	/* the answer was read to its end */
+	char *buf;	/* of a datagram */
+	size_t room;
 };
 
 static int on_message(const struct nlmsghdr *nlh, void *data)
@@ -79,6 +93,7 @@ static int on_error(const struct nlmsghdr *nlh, void *data)
 	const struct nlmsgerr *msg = mnl_nlmsg_get_payload(nlh);
 	struct wait *w = data;
 
+	w->whole = true;
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*msg)) {
 		w->rc = err_set(w->e, -EBADMSG, "the kernel's answer is cut short");
 		return MNL_CB_STOP;
@@ -89,11 +104,52 @@ static int on_error(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_STOP;
 }
 
+/* A dump that fails in its midst says so in its last message. */
 static int on_done(const struct nlmsghdr *nlh, void *data)
 {
-	(void)nlh;
-	(void)data;
+	struct wait *w = data;
+	int error = 0;
+
+	w->whole = true;
+	if (mnl_nlmsg_get_payload_len(nlh) >= sizeof(error))
+		memcpy(&error, mnl_nlmsg_get_payload(nlh), sizeof(error));
+	if (error < 0)
+		w->rc = err_set(w->e, error, "%s", strerror(-error));
 	return MNL_CB_STOP;
+}
+
+static int make_room(struct wait *w, size_t bytes)
+{
+	char *buf;
+
+	if (bytes <= w->room)
+		return 0;
+	buf = realloc(w->buf, bytes);
+	if (!buf)
+		return -ENOMEM;
+	w->buf = buf;
+	w->room = bytes;
+	return 0;
+}
+
+/* One datagram, of any size; its bytes, or -errno */
+static ssize_t receive(struct nl *nl, struct wait *w)
+{
+	ssize_t n;
+	int rc;
+
+	do
+		n = faulty_recv(mnl_socket_get_fd(nl->sock), NULL, 0, MSG_PEEK | MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	rc = make_room(w, n > ANSWER_LEAST ? (size_t)n : ANSWER_LEAST);
+	if (rc)
+		return rc;
+	do
+		n = mnl_socket_recvfrom(nl->sock, w->buf, w->room);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
 static int nlm_wait(struct nl *nl, struct wait *w)
@@ -103,20 +159,15 @@ static int nlm_wait(struct nl *nl, struct wait *w)
 		[NLMSG_DONE] = on_done,
 	};
 	unsigned int portid = mnl_socket_get_portid(nl->sock);
-	char buf[32768];
 	ssize_t n;
 	int rc;
 
 	do {
-		n = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR) {
-			rc = MNL_CB_OK;
-			continue;
-		}
+		n = receive(nl, w);
 		if (n < 0)
-			return err_set(w->e, -errno, "no answer from the kernel: %s",
-				       strerror(errno));
-		rc = mnl_cb_run2(buf, (size_t)n, nl->seq, portid, on_message, w, control, 4);
+			return err_set(w->e, (int)n, "no answer from the kernel: %s",
+				       strerror((int)-n));
+		rc = mnl_cb_run2(w->buf, (size_t)n, nl->seq, portid, on_message, w, control, 4);
 	} while (rc > MNL_CB_STOP);
 	if (rc < 0 && !w->rc)
 		return err_set(w->e, -errno, "the kernel's answer is not understood: %s",
@@ -124,12 +175,24 @@ static int nlm_wait(struct nl *nl, struct wait *w)
 	return w->rc;
 }
 
+/*
+ * What was not read of an answer stays in the socket, and whoever asks next would
+ * read it: he has a new socket.
+ */
 static int nlm_send(struct nl *nl, struct nlmsghdr *req, struct wait *w)
 {
+	int rc = nl->sock ? 0 : open_socket(nl, w->e);
+
+	if (rc)
+		return rc;
 	req->nlmsg_seq = ++nl->seq;
 	if (mnl_socket_sendto(nl->sock, req, req->nlmsg_len) < 0)
 		return err_set(w->e, -errno, "cannot send to the kernel: %s", strerror(errno));
-	return nlm_wait(nl, w);
+	rc = nlm_wait(nl, w);
+	free(w->buf);
+	if (!w->whole)
+		nlm_close(nl);
+	return rc;
 }
 
 /* On failure @e holds the kernel's words alone; the caller says what it did. */

@@ -15,7 +15,8 @@
 #include "err.h"
 
 struct nl {
-	struct mnl_socket *sock;
+	struct mnl_socket *sock;	/* NULL: to be opened with the next request */
+	int protocol;			/* NETLINK_ROUTE, NETLINK_GENERIC */
 	uint32_t seq;
 };
 

@@ -69,6 +69,38 @@ static int take_message(struct route *r, const struct nlmsghdr *nlh, struct err 
 	return 0;
 }
 
+/*
+ * Somebody else's route may have more next hops than an item has room for.  Keep what
+ * names it, and an empty RTA_MULTIPATH: it is never taken for ours, never written.
+ */
+static int take_name_of(struct route *r, const struct nlmsghdr *nlh, struct err *e)
+{
+	const struct nlattr *attr;
+	union nl_request copy;
+	struct nlmsghdr *out = mnl_nlmsg_put_header(&copy);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(out, sizeof(*rtm));
+
+	*rtm = *(const struct rtmsg *)mnl_nlmsg_get_payload(nlh);
+	mnl_attr_for_each(attr, nlh, sizeof(*rtm)) {
+		switch (mnl_attr_get_type(attr)) {
+		case RTA_DST:
+		case RTA_TABLE:
+		case RTA_PRIORITY:
+			mnl_attr_put(out, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+		}
+	}
+	mnl_attr_put(out, RTA_MULTIPATH, 0, NULL);
+	return take_message(r, out, e);
+}
+
+static int take_answer(struct route *r, const struct nlmsghdr *nlh, struct err *e)
+{
+	if (mnl_nlmsg_get_payload_len(nlh) > sizeof(r->raw))
+		return take_name_of(r, nlh, e);
+	return take_message(r, nlh, e);
+}
+
 /* All of the old metrics but the one that a circuit sets. */
 static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old)
 {
@@ -179,7 +211,7 @@ static int check_base(const struct route_want *want, const struct route *base,
 			       to);
 	if (find_attr(base, RTA_MULTIPATH) || find_attr(base, RTA_NH_ID))
 		return err_set(e, -EINVAL,
-			       "--to: the route to %s has several next hops or a nexthop object; a circuit is one path",
+			       "--to: the route to %s has several next hops, a nexthop object, or more attributes than can be kept; a circuit is one path",
 			       to);
 	info = attr && mnl_attr_get_payload_len(attr) >= sizeof(*info) ?
 		mnl_attr_get_payload(attr) : NULL;
@@ -611,7 +643,7 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct rtmsg) ||
 	    !is_wanted(mnl_nlmsg_get_payload(nlh), s->to) || !same_destination(nlh, s->to))
 		return MNL_CB_OK;
-	s->rc = take_message(&r, nlh, s->e);
+	s->rc = take_answer(&r, nlh, s->e);
 	if (s->rc)
 		return MNL_CB_ERROR;
 	normalise(&r);
@@ -648,7 +680,7 @@ static int on_answer(const struct nlmsghdr *nlh, void *data)
 
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct rtmsg))
 		return MNL_CB_OK;
-	s->rc = take_message(s->found, nlh, s->e);
+	s->rc = take_answer(s->found, nlh, s->e);
 	if (!s->rc)
 		normalise(s->found);
 	return s->rc ? MNL_CB_ERROR : MNL_CB_OK;
@@ -683,6 +715,22 @@ int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *fr
 	return s.rc ? s.rc : rc;
 }
 
+static int route_delete(struct nl *nl, const struct route *route, struct err *e)
+{
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	const struct nlattr *attr;
+
+	nlh->nlmsg_type = RTM_DELROUTE;
+	*(struct rtmsg *)mnl_nlmsg_put_extra_header(nlh, sizeof(struct rtmsg)) = *route_head(route);
+	for_each_route_attr(attr, route)
+		/* empty: take_name_of() */
+		if (mnl_attr_get_type(attr) != RTA_MULTIPATH || mnl_attr_get_payload_len(attr))
+			mnl_attr_put(nlh, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+	return nlm_talk(nl, nlh, e);
+}
+
 /* An absent @route deletes the one there. */
 int route_write(struct nl *nl, const struct prefix *to, const struct route *route,
 		struct err *e)
@@ -696,7 +744,7 @@ int route_write(struct nl *nl, const struct prefix *to, const struct route *rout
 		rc = route_read(nl, to, &now, e);
 		if (rc || !now.len)
 			return rc;
-		return nlm_talk(nl, route_message(&req, RTM_DELROUTE, &now), e);
+		return route_delete(nl, &now, e);
 	}
 	nlh = route_message(&req, RTM_NEWROUTE, route);
 	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;

@@ -126,8 +126,11 @@ static int undo_record(struct job *job, const struct record *r, enum outcome *ou
 		*out = GONE;
 		return 0;
 	}
-	if (rc)
-		return rc;
+	if (rc) {
+		note(job->notes, "%s", job->e->text);
+		*out = LEFT;
+		return 0;
+	}
 	*out = ALREADY;
 	if (item_equal(r->kind, r->name, now, r->before))
 		return 0;
