@@ -84,6 +84,20 @@ dry_runs()
 	dry_run_of "fq on four queues" "${CIRCUIT[@]}" --shaper fq --streams 8
 }
 
+# As many lines as there are queues, and no less.
+many_queues()
+{
+	QUEUES=1300
+	twin many
+	works "1,300 queues: --dry-run" setup --dry-run --quiet "${CIRCUIT[@]}" --shaper fq eth1
+	equal "1,300 queues: lines of tc" 1301 "$(grep -c '^tc qdisc replace' <<<"$OUT")"
+	works "1,300 queues" setup --quiet "${CIRCUIT[@]}" --shaper fq eth1
+	equal "1,300 queues: each has fq" 1300 \
+		"$(in_host tc qdisc show dev eth1 | grep -c '^qdisc fq ')"
+	host_end
+}
+
 dry_runs
 dry_runs_on_routes
+many_queues
 finish

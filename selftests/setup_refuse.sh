@@ -65,6 +65,11 @@ others()
 	typed '"1.3x" is not a number' --rate 4gbit --rtt 26ms --multiple 1.3x eth1
 	typed '"htb" is not one of' --rate 4gbit --rtt 26ms --shaper htb eth1
 	typed '"10.0.0/8" is not a prefix' --rate 4gbit --rtt 26ms --to 10.0.0/8 eth1
+	typed '"shwo" is neither a command nor a device' shwo
+	typed '"help" is neither a command nor a device' help
+	typed 'not "shwo" and "eth1"; ctcp-setup --help' shwo eth1
+	typed '"e\?1" has control characters' --rate 4gbit --rtt 26ms $'e\e1'
+	typed '"e\?1" has control characters or is not UTF-8' --json --rate 4gbit --rtt 26ms $'e\xff1'
 	typed 'which device' undo
 	typed 'rate.*show' show --rate 4gbit eth1
 	typed '"a b" is neither a circuit.s name nor the address' reset 'a b'
@@ -150,6 +155,66 @@ good_devices()
 	ip -n "$HOST" link set eth2.7 addrgenmode none
 	ip -n "$HOST" link set eth2.7 up
 	good_device eth2.7 'eth2.7 sits on eth2'
+	# Debian's kernels have it, the lab's has not
+	ip -n "$HOST" link add link eth2 name mac2 type macvlan 2>/dev/null || return
+	ip -n "$HOST" link set mac2 addrgenmode none
+	ip -n "$HOST" link set mac2 up
+	good_device mac2 'mac2 sits on eth2'
+}
+
+# By whichever name it is called, it is one device and has one circuit.  300 names are
+# more than 32 KiB of one netlink message.
+names()
+{
+	local before n
+
+	another_device eth4
+	ip -n "$HOST" link property add dev eth4 altname wan
+	for n in $(seq 300); do
+		echo "link property add dev eth4 altname $(printf 'x%0126d' "$n")"
+	done | ip -n "$HOST" -batch -
+	before=$(state)
+	works "by an alternative name of 301" setup --rate 4gbit --rtt 26ms wan
+	matches "the circuit is that of the device" '^eth4: circuit of 4gbit' "$OUT"
+	equal "and is called as it" 1 "$(setup circuit list | grep -c '^eth4 ')"
+	works "again by its own name" setup --rate 4gbit --rtt 26ms eth4
+	matches "again by its own name: nothing to do" 'nothing to change' "$OUT"
+	works "undo by the alternative name" setup undo --quiet wan
+	unchanged "undo by the alternative name: as before" "$before"
+	ip -n "$HOST" link del eth4
+}
+
+# exit_of STATUS PATTERN FILE COMMAND...: with its output to FILE
+exit_of()
+{
+	local status=$1 pattern=$2 file=$3
+
+	shift 3
+	"$@" >"$file" 2>"$TMP/err"
+	equal "$*, output to $file: exit status" "$status" $?
+	matches "$*, output to $file: what it says" "$pattern" "$(<"$TMP/err")"
+}
+
+# Done is done, whether or not it can be told.
+output()
+{
+	local before
+
+	before=$(state)
+	exit_of 3 'done, but the output cannot be written: No space' /dev/full \
+		in_host ctcp-setup --rate 4gbit --rtt 26ms eth1
+	matches "it was done" '^qdisc tbf .*rate 4Gbit' "$(root_qdisc eth1)"
+	for option in --json ''; do
+		# shellcheck disable=SC2086 # a word or none
+		exit_of 3 'done, but the output' /dev/full in_host ctcp-setup show $option
+	done
+	in_host ctcp-setup undo eth1 >&-
+	equal "undo with its output closed: exit status" 0 $?
+	unchanged "undo with its output closed: as before" "$before"
+	for option in -h --help; do
+		matches "$option" '^Usage: ctcp-setup' "$(setup $option)"
+	done
+	equal "-V" "$(setup --version)" "$(setup -V)"
 }
 
 # foreign KIND WORDS: somebody's root qdisc, left as it was
@@ -261,6 +326,8 @@ too_large
 rights
 circuits
 foreigners
+names
+output
 devices
 good_devices
 host_end

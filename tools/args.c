@@ -89,6 +89,12 @@ static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 	}
 }
 
+/* The long option that a short one stands for, or itself */
+static int long_option(int opt)
+{
+	return opt == 'h' ? OPT_HELP : opt == 'V' ? OPT_VERSION : opt;
+}
+
 static bool takes_option(unsigned int takes, int opt)
 {
 	if (opt == OPT_HELP || opt == OPT_VERSION)
@@ -172,7 +178,8 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 		return err_set(e, -EINVAL, "\"%s\" is one word too many; ctcp-setup --help",
 			       argv[0]);
 	if (argc > 1)
-		return err_set(e, -EINVAL, "one %s at a time, not \"%s\" and \"%s\"",
+		return err_set(e, -EINVAL,
+			       "one %s at a time, not \"%s\" and \"%s\"; ctcp-setup --help lists the commands",
 			       peer ? "name or address" : "device", argv[0], argv[1]);
 	if (!argc)
 		return 0;
@@ -193,9 +200,10 @@ int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 	*a = (struct args){ .circuit = CIRCUIT_DEFAULTS };
 	opterr = 0;
 	optind = 0;		/* glibc: start afresh */
-	while (!rc && (opt = getopt_long(argc, argv, ":", options, &index)) != -1) {
+	while (!rc && (opt = getopt_long(argc, argv, ":hV", options, &index)) != -1) {
 		if (opt == '?' || opt == ':')
 			return bad_option(opt, argv, e);
+		opt = long_option(opt);
 		if (!takes_option(takes, opt))
 			return err_set(e, -EINVAL,
 				       "\"--%s\" is not an option of %s",

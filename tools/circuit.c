@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "circuit.h"
+#include "text.h"
 #include "units.h"
 
 static const char * const shaper_names[] = {
@@ -24,7 +25,10 @@ static const char * const shaper_names[] = {
 	[SHAPER_NONE] = "none",
 };
 
-/* The kernel's rule, net/core/dev.c: dev_valid_name(). */
+/*
+ * The kernel's rule, net/core/dev.c: dev_valid_name(); and what neither a terminal nor
+ * JSON can be given is no name to set up a circuit by.
+ */
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e)
 {
 	if (!*s || strlen(s) >= IFNAMSIZ || !strcmp(s, ".") || !strcmp(s, "..") ||
@@ -32,6 +36,10 @@ int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e)
 		return err_set(e, -EINVAL,
 			       "\"%s\" is not a device name; 1 to %d characters, no blank, slash or colon",
 			       s, IFNAMSIZ - 1);
+	if (!text_is_plain(s))
+		return err_set(e, -EINVAL,
+			       "\"%s\" has control characters or is not UTF-8; give the device another name, ip link set dev OLD name NEW",
+			       s);
 	memset(dev, 0, IFNAMSIZ);
 	memcpy(dev, s, strlen(s));
 	return 0;

@@ -5,17 +5,20 @@
  *	command line -> circuit -> plan -> changes -> journal -> apply -> read back
  *
  * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
- * is as it was; 2: bad usage.
+ * is as it was; 2: bad usage; 3: done, but the output could not be written.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "command.h"
+#include "link.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_OUTPUT };
 
 static const struct command {
 	const char *name;
@@ -66,7 +69,8 @@ static const char help[] =
 "  --json           print in base units: bit/s, bytes, us\n"
 "  --quiet          print errors only\n"
 "  --force          undo: also what someone else changed since\n"
-"  --help, --version\n"
+"  -h, --help       print this\n"
+"  -V, --version    print the version\n"
 "\n"
 "Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
 
@@ -103,8 +107,18 @@ static int complain(const struct err *e, int code)
 	return code;
 }
 
+/* Without rate, round trip, and a device of that name the word was meant for a command. */
+static bool is_misspelt(const struct circuit *c)
+{
+	return !c->rate && !c->rtt_us && c->dev[0] && !link_index(c->dev);
+}
+
 static int check(const struct command *cmd, const struct args *a, struct err *e)
 {
+	if (cmd == &commands[0] && is_misspelt(&a->circuit))
+		return err_set(e, -1,
+			       "\"%s\" is neither a command nor a device; ctcp-setup --help lists the commands",
+			       a->circuit.dev);
 	if (cmd == &commands[0])
 		return circuit_check(&a->circuit, e);
 	if (cmd->needs_dev && !a->circuit.dev[0])
@@ -116,6 +130,7 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 {
 	if (args_parse(argc, argv, cmd->takes, a, e))
 		return complain(e, EXIT_USAGE);
+	link_own_name(a->circuit.dev);
 	if (a->help) {
 		fputs(help, stdout);
 	} else if (a->version) {
@@ -127,10 +142,22 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 			return complain(e, EXIT_FAILED);
 	}
 	if (fflush(stdout) || ferror(stdout)) {
-		err_set(e, -1, "cannot write the output: %m");
-		return complain(e, EXIT_FAILED);
+		err_set(e, -1, "done, but the output cannot be written: %m");
+		return complain(e, EXIT_OUTPUT);
 	}
 	return EXIT_OK;
+}
+
+/* Where one of the three is closed, a netlink socket would take its number. */
+static void open_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 }
 
 int main(int argc, char **argv)
@@ -140,6 +167,7 @@ int main(int argc, char **argv)
 	struct err e = { "" };
 	struct args a;
 
+	open_standard_files();
 	if (argc > 0)
 		argv[shift] = (char *)cmd->name;
 	rc = run(cmd, argc - shift, argv + shift, &a, &e);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "err.h"
+#include "text.h"
 
 /* Returns @code, so that a caller can say `return err_set(e, -EINVAL, ...)`. */
 int err_set(struct err *e, int code, const char *fmt, ...)
@@ -15,6 +16,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->text, sizeof(e->text), fmt, ap);
 	va_end(ap);
+	text_clean(e->text);
 	return code;
 }
 
@@ -26,6 +28,7 @@ void note(struct notes *notes, const char *fmt, ...)
 	if (notes->n == NOTES_MAX)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(notes->text[notes->n++], sizeof(notes->text[0]), fmt, ap);
+	vsnprintf(notes->text[notes->n], sizeof(notes->text[0]), fmt, ap);
 	va_end(ap);
+	text_clean(notes->text[notes->n++]);
 }

@@ -139,6 +139,7 @@ static int damaged(const struct journals *js, const char *name, struct err *e)
 		       js->dir, name);
 }
 
+/* 0 also for one that was removed since the folder was listed: nothing locks a reader. */
 static int read_one(struct journals *js, int dir, const char *name, struct err *e)
 {
 	struct journal *j = malloc(sizeof(*j)), **list;
@@ -150,21 +151,26 @@ static int read_one(struct journals *js, int dir, const char *name, struct err *
 	list = realloc(js->list, (js->n + 1) * sizeof(*list));
 	if (list)
 		js->list = list;
+	errno = 0;
 	text = read_file(dir, name, &len);
+	if (!text && errno == ENOENT) {
+		rc = 0;
+		goto out;
+	}
 	if (!j || !list || !text) {
 		rc = err_set(e, -EIO, "cannot read the journal %s/%s", js->dir, name);
-		goto err;
+		goto out;
 	}
 	rc = journal_parse(text, len, j);
 	snprintf(expected, sizeof(expected), "%s.%s", j->netns, j->circuit.dev);
 	if (rc || strcmp(expected, name)) {
 		rc = damaged(js, name, e);
-		goto err;
+		goto out;
 	}
 	js->list[js->n++] = j;
 	free(text);
 	return 0;
-err:
+out:
 	free(text);
 	free(j);
 	return rc;

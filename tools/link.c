@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "link.h"
+#include "text.h"
 
 /* linux/if_link.h may be older than the kernel that runs */
 #define CTCP_IFLA_GSO_MAX_SEGS		40
@@ -72,6 +73,7 @@ static void read_ports(struct nl_sock *sk, struct facts *f)
 			break;
 		used += (size_t)sprintf(f->ports + used, "%s%s", used ? " " : "", name);
 	}
+	text_clean(f->ports);
 	nl_cache_put(cache);
 }
 
@@ -82,9 +84,33 @@ static void read_name(struct nl_sock *sk, int ifindex, char name[IFNAMSIZ], char
 	if (!ifindex || rtnl_link_get_kernel(sk, ifindex, NULL, &link) < 0)
 		return;
 	snprintf(name, IFNAMSIZ, "%s", rtnl_link_get_name(link) ?: "");
+	text_clean(name);
 	if (kind)
 		snprintf(kind, 16, "%s", rtnl_link_get_type(link) ?: "");
 	rtnl_link_put(link);
+}
+
+/* Kinds of devices that send by another one, as the kernel calls them */
+static bool is_stacked(const char *kind)
+{
+	static const char * const kinds[] = {
+		"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kind, kinds[i]))
+			return true;
+	return false;
+}
+
+/* That other one; it may be in another network namespace, where its number is another's. */
+static void read_parent(struct nl_sock *sk, struct rtnl_link *link, struct facts *f)
+{
+	int32_t netns;
+
+	if (is_stacked(f->kind) && rtnl_link_get_link_netnsid(link, &netns) < 0)
+		read_name(sk, rtnl_link_get_link(link), f->parent, NULL);
 }
 
 static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *f)
@@ -99,8 +125,7 @@ static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *
 	f->tx_queues = rtnl_link_get_num_tx_queues(link) ?: 1;
 	f->txqlen = rtnl_link_get_txqlen(link);
 	read_name(sk, rtnl_link_get_master(link), f->master, f->master_kind);
-	if (!strcmp(f->kind, "vlan"))
-		read_name(sk, rtnl_link_get_link(link), f->parent, NULL);
+	read_parent(sk, link, f);
 	if (!strcmp(f->kind, "bridge"))
 		read_ports(sk, f);
 }
@@ -153,8 +178,7 @@ static int read_gso(struct nl *nl, struct facts *f, struct err *e)
  */
 static bool speed_is_real(const char *kind)
 {
-	return !kind[0] || !strcmp(kind, "vlan") || !strcmp(kind, "bond") ||
-	       !strcmp(kind, "team");
+	return !kind[0] || is_stacked(kind) || !strcmp(kind, "bond") || !strcmp(kind, "team");
 }
 
 static uint64_t read_speed(const char *dev)
@@ -214,6 +238,16 @@ int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e)
 		f->speed_mbit = read_speed(dev);
 	read_host(f);
 	return read_gso(nl, f, e);
+}
+
+/* @dev may be an alternative name (IFLA_ALT_IFNAME): make it the device's own. */
+void link_own_name(char dev[IFNAMSIZ])
+{
+	char own[IFNAMSIZ];
+	unsigned int index = if_nametoindex(dev);
+
+	if (index && if_indextoname(index, own))
+		memcpy(dev, own, sizeof(own));
 }
 
 /* 0 if there is no such device here. */

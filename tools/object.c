@@ -12,6 +12,7 @@
 #include "live.h"
 #include "object.h"
 #include "print.h"
+#include "text.h"
 #include "units.h"
 
 void object_free(struct object *o)
@@ -353,7 +354,9 @@ static int attr_dev(const struct nlattr *attr, struct object *o)
 	uint32_t index;
 	int rc = attr_u32(attr, &index);
 
-	if (!rc && index && !if_indextoname(index, o->dev))
+	if (!rc && index && if_indextoname(index, o->dev))
+		text_clean(o->dev);
+	else if (!rc && index)
 		snprintf(o->dev, sizeof(o->dev), "#%u", index);
 	return rc;
 }

@@ -71,7 +71,7 @@ struct facts {
 	char kind[16];			/* rtnl_link kind, "" for a real device */
 	char master[IFNAMSIZ];		/* bridge or bond above, "" = none */
 	char master_kind[16];
-	char parent[IFNAMSIZ];		/* device below a VLAN, "" = none */
+	char parent[IFNAMSIZ];		/* device below a VLAN, macvlan, ..., "" = none */
 	char ports[128];		/* of a bridge, separated by blanks */
 	int ifindex;
 	bool up;

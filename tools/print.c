@@ -266,16 +266,24 @@ int change_commands(const struct change *c, const char *device, char *buf, size_
 	}
 }
 
-void print_commands(FILE *out, const struct circuit *c, const struct changes *ch)
+int print_commands(FILE *out, const struct circuit *c, const struct changes *ch, struct err *e)
 {
-	static char lines[128 * 1024];	/* an mq of 1024 queues */
+	/* an mq of the kernel's 4096 queues, each a line of 205 bytes at most */
+	static char lines[1 << 20];
 	uint32_t i;
 
 	if (!ch->n)
 		fprintf(out, "# nothing to change\n");
-	for (i = 0; i < ch->n; i++)
-		if (!change_commands(&ch->list[i], c->dev, lines, sizeof(lines)))
-			fputs(lines, out);
+	for (i = 0; i < ch->n; i++) {
+		const struct change *one = &ch->list[i];
+		int rc = change_commands(one, c->dev, lines, sizeof(lines));
+
+		if (rc)
+			return err_set(e, rc, "cannot write %s %s as a command: %s",
+				       item_kind_name(one->kind), one->name, strerror(-rc));
+		fputs(lines, out);
+	}
+	return 0;
 }
 
 json_t *json_plan(const struct circuit *c, const struct plan *p)
@@ -342,12 +350,13 @@ json_t *json_notes(const struct notes *notes)
 	return list;
 }
 
-/* Consumes @root. */
-int print_json(FILE *out, json_t *root)
+/* Consumes @root.  What cannot be written is left in ferror(@out). */
+int print_json(FILE *out, json_t *root, struct err *e)
 {
-	int rc = root ? json_dumpf(root, out, JSON_INDENT(2)) : -1;
-
+	if (!root)
+		return err_set(e, -ENOMEM, "cannot print: out of memory");
+	json_dumpf(root, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(root);
-	return rc || ferror(out) ? -EIO : 0;
+	return 0;
 }

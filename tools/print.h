@@ -16,12 +16,12 @@
 void print_notes(FILE *out, const struct notes *notes);
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p);
 void print_changes(FILE *out, const struct changes *ch);
-void print_commands(FILE *out, const struct circuit *c, const struct changes *ch);
+int print_commands(FILE *out, const struct circuit *c, const struct changes *ch, struct err *e);
 void print_bytes(FILE *out, uint64_t bytes, const char *tail);
 json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct changes *ch);
 json_t *json_notes(const struct notes *notes);
-int print_json(FILE *out, json_t *root);
+int print_json(FILE *out, json_t *root, struct err *e);
 int change_commands(const struct change *c, const char *device, char *buf, size_t len);
 
 #define WORD(size) (4 * (size) + 3)	/* room for shell_word() of so much */

@@ -35,42 +35,52 @@ static int recover(struct session *s, struct err *e)
 	return 0;
 }
 
-static json_t *json_commands(const struct session *s)
+static int json_commands(const struct session *s, json_t *list, struct err *e)
 {
-	json_t *list = json_array();
 	char *text = NULL, *line, *save;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
+	int rc;
 
 	if (!out)
-		return list;
-	print_commands(out, &s->args->circuit, &s->changes);
+		return err_set(e, -ENOMEM, "cannot print: out of memory");
+	rc = print_commands(out, &s->args->circuit, &s->changes, e);
 	fclose(out);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		json_array_append_new(list, json_string(line));
 	free(text);
-	return list;
+	return rc;
 }
 
-static int report_json(const struct session *s)
+static int report_json(const struct session *s, struct err *e)
 {
-	json_t *root = json_plan(&s->args->circuit, &s->plan);
+	json_t *root = json_plan(&s->args->circuit, &s->plan), *commands = json_array();
+	int rc = s->args->dry_run ? json_commands(s, commands, e) : 0;
+
+	if (rc) {
+		json_decref(commands);
+		json_decref(root);
+		return rc;
+	}
 
 	json_object_set_new(root, "applied", json_boolean(!s->args->dry_run));
 	json_object_set_new(root, "changes", json_changes(&s->changes));
 	if (s->args->dry_run)
-		json_object_set_new(root, "commands", json_commands(s));
+		json_object_set(root, "commands", commands);
+	json_decref(commands);
 	json_object_set_new(root, "notes", json_notes(&s->notes));
 	json_object_set_new(root, "trouble", json_notes(&s->trouble));
-	return print_json(stdout, root);
+	return print_json(stdout, root, e);
 }
 
-static int report(const struct session *s)
+static int report(const struct session *s, struct err *e)
 {
+	int rc = 0;
+
 	if (s->args->json)
-		return report_json(s);
+		return report_json(s, e);
 	if (s->args->dry_run) {
-		print_commands(stdout, &s->args->circuit, &s->changes);
+		rc = print_commands(stdout, &s->args->circuit, &s->changes, e);
 	} else if (!s->args->quiet) {
 		print_plan(stdout, &s->args->circuit, &s->plan);
 		print_changes(stdout, &s->changes);
@@ -78,7 +88,7 @@ static int report(const struct session *s)
 	print_notes(stderr, &s->trouble);
 	if (!s->args->quiet)
 		print_notes(s->args->dry_run ? stderr : stdout, &s->notes);
-	return 0;
+	return rc;
 }
 
 static bool anything_to_do(struct session *s)
@@ -106,7 +116,7 @@ static int run(struct session *s, struct err *e)
 		return rc;
 	if (!a->dry_run)
 		session_check_route(s, &a->circuit);
-	return report(s);
+	return report(s, e);
 }
 
 int command_setup(const struct args *a, struct err *e)

@@ -254,7 +254,7 @@ static int run(struct session *s, struct err *e)
 		printf("no circuit in this network namespace\n");
 	if (!dev[0])
 		show_others(s, list);
-	return list ? print_json(stdout, list) : 0;
+	return list ? print_json(stdout, list, e) : 0;
 }
 
 int command_show(const struct args *a, struct err *e)

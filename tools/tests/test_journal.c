@@ -252,6 +252,33 @@ static void test_damaged_file(void **state)
 	remove_dir(&js);
 }
 
+static const char *vanishes;	/* file that goes just before it is opened */
+
+int __real_openat(int dir, const char *name, int flags, ...);
+int __wrap_openat(int dir, const char *name, int flags, ...);
+
+int __wrap_openat(int dir, const char *name, int flags, ...)
+{
+	if (vanishes && !strcmp(name, vanishes))
+		unlinkat(dir, name, 0);
+	return __real_openat(dir, name, flags);
+}
+
+/* Who only looks takes no lock: a journal may go between its name and its content. */
+static void test_beside_writer(void **state)
+{
+	struct fixture *f = *state;
+	struct journals js;
+
+	make_dir(&js);
+	put_file(&js, "c4242.eth1", f->text, f->len);
+	read_again(&js, 1);
+	vanishes = "c4242.eth1";
+	read_again(&js, 0);
+	vanishes = NULL;
+	remove_dir(&js);
+}
+
 static uint32_t count_files(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -387,6 +414,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_never_a_journal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_beside_writer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_dir, setup, teardown),
 		cmocka_unit_test(test_locked),

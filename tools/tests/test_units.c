@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "circuit.h"
+#include "text.h"
 #include "units.h"
 
 struct row {
@@ -282,6 +283,7 @@ static void test_dev(void **state)
 {
 	static const char * const bad[] = {
 		"", ".", "..", "a/b", "a b", "a\tb", "a:b", "sixteencharacter",
+		"a\033b", "a\177b", "a\377b", "a\302\233b",
 	};
 	char dev[IFNAMSIZ];
 	struct err e;
@@ -290,8 +292,37 @@ static void test_dev(void **state)
 	(void)state;
 	assert_int_equal(parse_dev("fifteen-letters", dev, &e), 0);
 	assert_string_equal(dev, "fifteen-letters");
+	assert_int_equal(parse_dev("gr\303\266\303\237e0", dev, &e), 0);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(parse_dev(bad[i], dev, &e), -EINVAL);
+}
+
+static void test_clean(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} rows[] = {
+		{ "", "" },
+		{ "eth1", "eth1" },
+		{ "\303\266", "\303\266" },
+		{ "a\033[2Jb\n", "a?[2Jb?" },
+		{ "a\177", "a?" },
+		{ "a\302\233b", "a??b" },		/* C1 control, UTF-8 */
+		{ "\303\266\377", "???" },		/* not UTF-8: no byte of it */
+		{ "a\302", "a?" },			/* cut short */
+		{ "\355\240\200", "???" },		/* a surrogate */
+	};
+	char text[32];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		strcpy(text, rows[i].from);
+		text_clean(text);
+		assert_string_equal(text, rows[i].to);
+		assert_int_equal(text_is_plain(rows[i].from), !strcmp(rows[i].from, rows[i].to));
+		assert_true(text_is_plain(text));
+	}
 }
 
 /* What is printed is what would be typed. */
@@ -423,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_dev),
+		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_circuit_text),
 		cmocka_unit_test(test_circuit_later),

@@ -15,6 +15,9 @@ $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
+# which removes a file just before it is opened
+$(T)/test_journal: LDFLAGS += -Wl,--wrap=openat
+
 # the program itself, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
 	@mkdir -p $(@D)
