@@ -80,13 +80,15 @@ bool item_equal(enum item_kind kind, const char *name, const char *a,
 	return false;
 }
 
-/* A value for a person: routes are hex inside. */
+/* A value for a person: routes are hex inside, rates bytes/s. */
 const char *item_describe(enum item_kind kind, const char *name,
 			  const char *value, char *buf, size_t len)
 {
-	if (kind != ITEM_ROUTE)
-		snprintf(buf, len, "%s", value);
-	else
+	if (kind == ITEM_ROUTE)
 		route_text_describe(name, value, buf, len);
+	else if (kind == ITEM_QDISC)
+		qdisc_text_describe(value, buf, len);
+	else
+		snprintf(buf, len, "%s", value);
 	return buf;
 }

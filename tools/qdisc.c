@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "qdisc.h"
+#include "units.h"
 
 #define CTCP_TCA_STATS_PKT64 8	/* 5.5; linux/gen_stats.h may be older */
 
@@ -94,6 +95,28 @@ int qdisc_parse(const char *text, struct qdisc *q)
 	if (q->state == QDISC_FOREIGN)
 		q->handle <<= 16;
 	return 0;
+}
+
+/* For a person: rates in bit/s as everywhere, sizes with their unit. */
+void qdisc_text_describe(const char *text, char *buf, size_t len)
+{
+	char rate[32];
+	struct qdisc q;
+
+	snprintf(buf, len, "%s", text);
+	if (qdisc_parse(text, &q))
+		return;
+	if (q.state == QDISC_TBF) {
+		double burst = q.burst ?: (double)q.ticks * TICK_NS * (double)q.rate / 1e9;
+
+		snprintf(buf, len, "tbf rate %s burst %.0f limit %u bytes",
+			 format_rate(rate, sizeof(rate), q.rate), burst, q.limit);
+	} else if (q.state == QDISC_FQ || q.state == QDISC_MQ) {
+		snprintf(buf, len, "%sfq, each stream %s, %u packets each, %u in all",
+			 q.state == QDISC_MQ ? "mq of " : "",
+			 q.maxrate == UINT32_MAX ? "as paced" :
+			 format_rate(rate, sizeof(rate), q.maxrate), q.flow_limit, q.limit);
+	}
 }
 
 /*

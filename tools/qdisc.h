@@ -65,6 +65,7 @@ struct nlmsghdr *qdisc_message(void *buf, int type, int ifindex,
 			       uint32_t parent, uint32_t handle, const char *kind);
 void qdisc_format(const struct qdisc *q, char *buf, size_t len);
 int qdisc_parse(const char *text, struct qdisc *q);
+void qdisc_text_describe(const char *text, char *buf, size_t len);
 bool qdisc_text_equal(const char *a, const char *b);
 
 int qdisc_read(struct nl *nl, int ifindex, struct qdisc *q,

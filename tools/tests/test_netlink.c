@@ -285,6 +285,35 @@ static void test_read_back(void **state)
 	assert_int_equal(got.flow_limit, 7);
 }
 
+/* Rates as they are typed, not the bytes/s of the journal. */
+static void test_qdisc_describe(void **state)
+{
+	static const struct {
+		const char *text, *is;
+	} rows[] = {
+		{ "default", "default" },
+		{ "foreign htb 1:", "foreign htb 1:" },
+		{ "tbf rate 500000000 burst 100000 limit 16900782",
+		  "tbf rate 4gbit burst 100000 limit 16900782 bytes" },
+		{ "tbf rate 500000000 ticks 3125 limit 5",
+		  "tbf rate 4gbit burst 100000 limit 5 bytes" },
+		{ "tbf rate 125000000000 ticks 4294967295 limit 4294967295",
+		  "tbf rate 1tbit burst 34359738360000 limit 4294967295 bytes" },
+		{ "fq maxrate 125000000 limit 7 flow_limit 5",
+		  "fq, each stream 1gbit, 5 packets each, 7 in all" },
+		{ "mq queues 4 fq maxrate 4294967295 limit 7 flow_limit 5",
+		  "mq of fq, each stream as paced, 5 packets each, 7 in all" },
+	};
+	char text[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		qdisc_text_describe(rows[i].text, text, sizeof(text));
+		assert_string_equal(text, rows[i].is);
+	}
+}
+
 static void test_qdisc_equal(void **state)
 {
 	(void)state;
@@ -589,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_fq),
 		cmocka_unit_test(test_mq),
 		cmocka_unit_test(test_read_back),
+		cmocka_unit_test(test_qdisc_describe),
 		cmocka_unit_test(test_qdisc_equal),
 		cmocka_unit_test(test_stats),
 		cmocka_unit_test(test_route),
