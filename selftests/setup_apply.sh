@@ -183,6 +183,54 @@ json()
 	host_end
 }
 
+# differs NAME LINES: verify says so many, in both forms, with exit status 1
+differs()
+{
+	local lines
+
+	run setup verify
+	lines=$OUT
+	equal "$1: verify: exit status" 1 "$RC"
+	equal "$1: verify: differences" "$2" "$(wc -l <<<"$lines")"
+	matches "$1: verify counts them" "^ctcp-setup: $2 difference" "$ERR"
+	run setup verify --json eth1
+	equal "$1: verify --json: exit status" 1 "$RC"
+	json_is "of verify, $1: differences" "$2" length
+	OUT=$lines
+}
+
+verify()
+{
+	local before
+
+	host verify
+	works "verify without a circuit" setup verify
+	complains "verify of a device without a circuit" 1 'no circuit on eth1' setup verify eth1
+	setup --quiet "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254 eth1
+	works "verify" setup verify
+	equal "verify: what it says" "1 circuit as set up" "$OUT"
+	works "verify --json" setup verify --json eth1
+	equal "verify --json: no difference" "[]" "$OUT"
+	in_host tc qdisc del dev eth1 root
+	in_host ip route del 10.79.0.0/16
+	before=$(state)
+	differs "shaper and route gone" 2
+	matches "verify: the shaper" \
+		'^eth1: qdisc eth1 is default, plan wants tbf rate 4gbit burst [0-9]+ limit [0-9]+ bytes$' "$OUT"
+	matches "verify: the route" \
+		'^eth1: route 10.79.0.0/16 is absent, plan wants 10.79.0.0/16 via 10.78.0.254 congctl circuit$' "$OUT"
+	OUT=$(setup verify --json eth1 2>/dev/null)
+	json_is "of verify: the shaper" "eth1 default" \
+		'.[] | select(.item == "qdisc") | "\(.name) \(.is)"'
+	unchanged "verify changes nothing" "$before"
+	setup --quiet "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254 eth1
+	works "verify after the same command again" setup verify --quiet
+	ip -n "$HOST" link del eth1
+	differs "the device is gone" 1
+	matches "verify: the device" '^eth1: there is no device eth1' "$OUT"
+	host_end
+}
+
 show()
 {
 	host show
@@ -384,6 +432,7 @@ twice
 in_place
 json
 show
+verify
 streams
 large
 loss

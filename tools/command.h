@@ -31,12 +31,15 @@ int session_open(struct session *s, const struct args *a, struct err *e);
 void session_close(struct session *s);
 int session_plan(struct session *s, const struct circuit *c, struct err *e);
 int session_changes(struct session *s, const struct circuit *c, struct err *e);
+int session_drift(struct session *s, const struct journal *j, struct err *e);
+bool session_has(const struct session *s, const struct journal *j);
 void session_check_route(struct session *s, const struct circuit *c);
 int session_lock(struct session *s, struct err *e);
 int need_net_admin(const char *or, struct err *e);
 
 int command_setup(const struct args *a, struct err *e);
 int command_show(const struct args *a, struct err *e);
+int command_verify(const struct args *a, struct err *e);
 int command_reset(const struct args *a, struct err *e);
 int command_monitor(const struct args *a, struct err *e);
 int command_circuit(const struct args *a, struct err *e);

@@ -5,7 +5,7 @@
  *	command line -> circuit -> plan -> changes -> journal -> apply -> read back
  *
  * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
- * is as it was; 2: bad usage; 3: done, but the output could not be written.
+ * is as it was, or verify found differences; 2: bad usage; 3: done, but the output could not be written.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,6 +29,7 @@ static const struct command {
 	/* the first is what there is without a name */
 	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV, true },
 	{ "show", command_show, TAKES_JSON | TAKES_DEV, false },
+	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, false },
 	{ "monitor", command_monitor, TAKES_JSON, false },
 	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, false },
 	{ "undo", command_undo, TAKES_FORCE | TAKES_QUIET | TAKES_DEV, true },
@@ -38,6 +39,7 @@ static const struct command {
 static const char help[] =
 "Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
 "       ctcp-setup show [DEV] [--json]\n"
+"       ctcp-setup verify [DEV] [--json]\n"
 "       ctcp-setup monitor [--json]\n"
 "       ctcp-setup reset [NAME | ADDRESS]\n"
 "       ctcp-setup undo DEV [--force]\n"

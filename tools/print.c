@@ -90,9 +90,33 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	print_buffers(out, c, p);
 }
 
+/* net.ipv4.tcp_rmem "4096 131072 6291456": its third number alone differs */
+static bool only_max_differs(const char *a, const char *b)
+{
+	const char *ea = strrchr(a, ' '), *eb = strrchr(b, ' ');
+
+	return ea && eb && ea - a == eb - b && !strncmp(a, b, (size_t)(ea - a));
+}
+
+/* What a change to come says of the kernel: what is, and what was planned */
+const char *drift_text(const struct change *c, char *buf, size_t len)
+{
+	char from[ITEM_TEXT], to[ITEM_TEXT];
+
+	item_describe(c->kind, c->name, c->from, from, sizeof(from));
+	item_describe(c->kind, c->name, c->to, to, sizeof(to));
+	if (c->kind == ITEM_SYSCTL && only_max_differs(from, to))
+		snprintf(buf, len, "%s max is %s, plan wants %s", c->name,
+			 strrchr(from, ' ') + 1, strrchr(to, ' ') + 1);
+	else
+		snprintf(buf, len, "%s %s is %s, plan wants %s", item_kind_name(c->kind), c->name,
+			 from, to);
+	return buf;
+}
+
 void print_changes(FILE *out, const struct changes *ch)
 {
-	char from[256], to[256];
+	char from[ITEM_TEXT], to[ITEM_TEXT];
 	uint32_t i;
 
 	if (!ch->n)
@@ -325,7 +349,7 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 json_t *json_changes(const struct changes *ch)
 {
 	json_t *list = json_array(), *one;
-	char from[256], to[256];
+	char from[ITEM_TEXT], to[ITEM_TEXT];
 	uint32_t i;
 
 	for (i = 0; i < ch->n; i++) {

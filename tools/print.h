@@ -22,8 +22,11 @@ json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct changes *ch);
 json_t *json_notes(const struct notes *notes);
 int print_json(FILE *out, json_t *root, struct err *e);
+const char *drift_text(const struct change *c, char *buf, size_t len);
 int change_commands(const struct change *c, const char *device, char *buf, size_t len);
 
+#define ITEM_TEXT	256	/* a value as item_describe() tells it */
+#define DRIFT_TEXT	640	/* a line of drift_text() */
 #define WORD(size) (4 * (size) + 3)	/* room for shell_word() of so much */
 
 const char *shell_word(char *buf, size_t len, const char *word);

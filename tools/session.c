@@ -217,6 +217,12 @@ static uint64_t others_need(struct session *s, const struct circuit *c)
 	return need;
 }
 
+/* One of this namespace's circuits that was not undone */
+bool session_has(const struct session *s, const struct journal *j)
+{
+	return !j->undone && !strcmp(j->netns, s->netns);
+}
+
 int session_changes(struct session *s, const struct circuit *c, struct err *e)
 {
 	/* tcp_mem is the machine's, and only its own namespace shows it */
@@ -238,4 +244,20 @@ int session_changes(struct session *s, const struct circuit *c, struct err *e)
 	say_who_uses_it(s, c);
 	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
 			    &s->changes, &s->notes, e);
+}
+
+/*
+ * Into @s->changes: what the same command would change now, which is where the kernel
+ * is not as it was set up.  An error: what keeps it from being planned at all.
+ */
+int session_drift(struct session *s, const struct journal *j, struct err *e)
+{
+	int rc;
+
+	if (j->applying)
+		return err_set(e, -EBUSY,
+			       "a run on it was cut short; ctcp-setup undo %s, or the same command again",
+			       j->circuit.dev);
+	rc = session_plan(s, &j->circuit, e);
+	return rc ? rc : session_changes(s, &j->circuit, e);
 }

@@ -18,28 +18,6 @@
 #include "sysctl.h"
 #include "units.h"
 
-/* net.ipv4.tcp_rmem "4096 131072 6291456": its third number alone differs */
-static bool only_max_differs(const char *a, const char *b)
-{
-	const char *ea = strrchr(a, ' '), *eb = strrchr(b, ' ');
-
-	return ea && eb && ea - a == eb - b && !strncmp(a, b, (size_t)(ea - a));
-}
-
-static void drift_line(const struct change *c, char *buf, size_t len)
-{
-	char from[256], to[256];
-
-	item_describe(c->kind, c->name, c->from, from, sizeof(from));
-	item_describe(c->kind, c->name, c->to, to, sizeof(to));
-	if (c->kind == ITEM_SYSCTL && only_max_differs(from, to))
-		snprintf(buf, len, "%s max is %s, plan wants %s", c->name,
-			 strrchr(from, ' ') + 1, strrchr(to, ' ') + 1);
-	else
-		snprintf(buf, len, "%s %s is %s, plan wants %s", item_kind_name(c->kind), c->name,
-			 from, to);
-}
-
 static void print_stats(const struct qdisc *q, const struct qdisc_stats *st)
 {
 	printf("  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64
@@ -58,18 +36,13 @@ static json_t *json_stats(const struct qdisc *q, const struct qdisc_stats *st)
 			 "backlog_packets", (json_int_t)st->qlen);
 }
 
-static bool is_here(const struct session *s, const struct journal *j)
-{
-	return !j->undone && !strcmp(j->netns, s->netns);
-}
-
 /* One that a journal of this namespace tells of */
 static bool is_planned(const struct session *s, const struct live *l)
 {
 	uint32_t i;
 
 	for (i = 0; i < s->journals.n && !l->no_object; i++)
-		if (is_here(s, s->journals.list[i]) &&
+		if (session_has(s, s->journals.list[i]) &&
 		    !strcmp(circuit_name(&s->journals.list[i]->circuit), l->object.name))
 			return true;
 	return false;
@@ -142,7 +115,7 @@ static void show_others(struct session *s, json_t *list)
 static void show_text(struct session *s, const struct circuit *c, const struct err *trouble,
 		      const struct qdisc *q, const struct qdisc_stats *stats)
 {
-	char line[640], rate[32], rtt[32];
+	char line[DRIFT_TEXT], rate[32], rtt[32];
 	uint32_t i;
 
 	if (trouble->text[0]) {
@@ -156,8 +129,7 @@ static void show_text(struct session *s, const struct circuit *c, const struct e
 	print_stats(q, stats);
 	show_live(s, c);
 	for (i = 0; i < s->changes.n; i++) {
-		drift_line(&s->changes.list[i], line, sizeof(line));
-		printf("  drift    %s\n", line);
+		printf("  drift    %s\n", drift_text(&s->changes.list[i], line, sizeof(line)));
 	}
 }
 
@@ -166,7 +138,7 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 {
 	const struct live *l = lives_find(&s->lives, circuit_name(c));
 	json_t *root, *drift = json_array();
-	char line[640];
+	char line[DRIFT_TEXT];
 	uint32_t i;
 
 	if (trouble->text[0]) {
@@ -179,7 +151,7 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 		json_object_set_new(root, "qdisc", json_stats(q, stats));
 	}
 	for (i = 0; !trouble->text[0] && i < s->changes.n; i++) {
-		drift_line(&s->changes.list[i], line, sizeof(line));
+		drift_text(&s->changes.list[i], line, sizeof(line));
 		json_array_append_new(drift, json_string(line));
 	}
 	json_object_set_new(root, "circuit", l ? json_live(l) : json_null());
@@ -194,21 +166,10 @@ static void show_one(struct session *s, const struct journal *j, json_t *list)
 	struct err trouble = { "" }, e;
 	struct qdisc_stats stats = { 0 };
 	struct qdisc q = { 0 };
-	int rc;
 
-	if (j->applying) {
-		err_set(&trouble, -EBUSY,
-			"a run on it was cut short; ctcp-setup undo %s, or the same command again",
-			c.dev);
-	} else {
-		rc = session_plan(s, &c, &e);
-		if (!rc)
-			rc = qdisc_read(&s->kernel.nl, s->facts.ifindex, &q, &stats, &e);
-		if (!rc)
-			rc = session_changes(s, &c, &e);
-		if (rc)
-			trouble = e;
-	}
+	if (session_drift(s, j, &e) ||
+	    qdisc_read(&s->kernel.nl, s->facts.ifindex, &q, &stats, &e))
+		trouble = e;
 	if (list)
 		json_array_append_new(list, show_json(s, &c, &trouble, &q, &stats));
 	else
@@ -237,7 +198,7 @@ static int run(struct session *s, struct err *e)
 	for (i = 0; i < s->journals.n && !rc; i++) {
 		struct journal *j = s->journals.list[i];
 
-		if (!is_here(s, j) || (dev[0] && strcmp(j->circuit.dev, dev)))
+		if (!session_has(s, j) || (dev[0] && strcmp(j->circuit.dev, dev)))
 			continue;
 		show_one(s, j, list);
 		shown++;

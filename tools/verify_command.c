@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctcp-setup verify [DEV]: is the kernel as the circuits of this namespace were set up?
+ *
+ * What differs is what a second run of the same command would change.  Nothing is
+ * changed and nothing locked.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "print.h"
+
+/* Where the differences go: lines on stdout, or a list for JSON */
+struct report {
+	json_t *list;		/* NULL: lines */
+	unsigned int circuits, differences;
+};
+
+static void add_change(struct report *r, const char *dev, const struct change *c)
+{
+	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT];
+
+	r->differences++;
+	if (!r->list) {
+		printf("%s: %s\n", dev, drift_text(c, line, sizeof(line)));
+		return;
+	}
+	json_array_append_new(r->list,
+			      json_pack("{s:s, s:s, s:s, s:s, s:s}", "dev", dev,
+					"item", item_kind_name(c->kind), "name", c->name,
+					"is", item_describe(c->kind, c->name, c->from, is,
+							    sizeof(is)),
+					"wants", item_describe(c->kind, c->name, c->to, wants,
+							       sizeof(wants))));
+}
+
+/* What keeps the circuit from being planned at all, as a device that is gone */
+static void add_trouble(struct report *r, const char *dev, const char *trouble)
+{
+	r->differences++;
+	if (r->list)
+		json_array_append_new(r->list, json_pack("{s:s, s:s, s:s, s:s, s:n}", "dev", dev,
+							 "item", "circuit", "name", dev,
+							 "is", trouble, "wants"));
+	else
+		printf("%s: %s\n", dev, trouble);
+}
+
+static void verify_one(struct session *s, const struct journal *j, struct report *r)
+{
+	const char *dev = j->circuit.dev;
+	struct err e;
+	uint32_t i;
+
+	r->circuits++;
+	if (session_drift(s, j, &e)) {
+		add_trouble(r, dev, e.text);
+		return;
+	}
+	for (i = 0; i < s->changes.n; i++)
+		add_change(r, dev, &s->changes.list[i]);
+}
+
+static int verdict(const struct report *r, const char *dev, bool quiet, struct err *e)
+{
+	if (dev[0] && !r->circuits)
+		return err_set(e, -ENOENT,
+			       "there is no circuit on %s; ctcp-setup show lists those there are",
+			       dev);
+	if (r->differences)
+		return err_set(e, -EBADE, "%u difference%s from what was set up; the same command again sets %s, ctcp-setup undo DEV goes back",
+			       r->differences, r->differences > 1 ? "s" : "",
+			       r->differences > 1 ? "them" : "it");
+	if (r->list || quiet)
+		return 0;
+	if (r->circuits)
+		printf("%u circuit%s as set up\n", r->circuits, r->circuits > 1 ? "s" : "");
+	else
+		printf("no circuit in this network namespace\n");
+	return 0;
+}
+
+static int run(struct session *s, struct err *e)
+{
+	struct report r = { .list = s->args->json ? json_array() : NULL };
+	const char *dev = s->args->circuit.dev;
+	int rc = journals_read(&s->journals, e);
+	struct err unused;
+	uint32_t i;
+
+	for (i = 0; i < s->journals.n && !rc; i++) {
+		const struct journal *j = s->journals.list[i];
+
+		if (session_has(s, j) && (!dev[0] || !strcmp(j->circuit.dev, dev)))
+			verify_one(s, j, &r);
+	}
+	if (!rc)
+		rc = verdict(&r, dev, s->args->quiet, e);
+	if (r.list && rc != -ENOENT)
+		print_json(stdout, json_incref(r.list), &unused);
+	json_decref(r.list);
+	return rc;
+}
+
+int command_verify(const struct args *a, struct err *e)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = session_open(s, a, e);
+	if (!rc)
+		rc = run(s, e);
+	session_close(s);
+	free(s);
+	return rc;
+}
