@@ -44,11 +44,17 @@ static struct nl_sock *open_route_socket(struct err *e)
 		nl_socket_free(sk);
 		return NULL;
 	}
+	/* before 3.5 an answer of more than 16 KiB, a device of 150 names, is cut short */
+	nl_socket_enable_msg_peek(sk);
 	return sk;
 }
 
-static int no_device(const char *dev, struct err *e)
+/* @rc: libnl's */
+static int no_device(const char *dev, int rc, struct err *e)
 {
+	if (rc != -NLE_NODEV && rc != -NLE_OBJ_NOTFOUND)
+		return err_set(e, -EIO, "cannot ask the kernel for device %s: %s", dev,
+			       nl_geterror(rc));
 	return err_set(e, -ENODEV,
 		       "there is no device %s in this network namespace; ip link shows those there are",
 		       dev);
@@ -229,7 +235,7 @@ int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e)
 	rc = rtnl_link_get_kernel(sk, 0, dev, &link);
 	if (rc < 0) {
 		nl_socket_free(sk);
-		return no_device(dev, e);
+		return no_device(dev, rc, e);
 	}
 	read_link(sk, link, f);
 	rtnl_link_put(link);
@@ -264,8 +270,9 @@ int link_set_txqlen(const char *dev, uint32_t packets, struct err *e)
 
 	if (!sk)
 		return rc;
-	if (rtnl_link_get_kernel(sk, 0, dev, &link) < 0) {
-		rc = no_device(dev, e);
+	rc = rtnl_link_get_kernel(sk, 0, dev, &link);
+	if (rc < 0) {
+		rc = no_device(dev, rc, e);
 		goto err_sock;
 	}
 	change = rtnl_link_alloc();
