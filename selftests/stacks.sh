@@ -19,6 +19,17 @@ set_in src net.ipv4.tcp_no_metrics_save 1
 set_in src net.ipv4.tcp_wmem "4096 16384 4194304"
 default_circuit
 
+# Allocations of a process that asks for it fail; src has a /sys without debugfs.
+FAILSLAB=/sys/kernel/debug/failslab
+if [ -d $FAILSLAB ]; then
+	echo Y >$FAILSLAB/task-filter
+	echo -1 >$FAILSLAB/times
+	echo 100 >$FAILSLAB/probability
+	defer "echo 0 >$FAILSLAB/probability"
+	export FAILSLAB
+else
+	unset FAILSLAB
+fi
 out=$(in_src circuit_stacks)
 status=$?
 echo "$out"
