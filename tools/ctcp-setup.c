@@ -5,7 +5,8 @@
  *	command line -> circuit -> plan -> changes -> journal -> apply -> read back
  *
  * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
- * is as it was, or verify found differences; 2: bad usage; 3: done, but the output could not be written.
+ * is as it was, or verify found differences; 2: bad usage; 3: done, but the output
+ * could not be written.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -128,9 +128,8 @@ static void show_text(struct session *s, const struct circuit *c, const struct e
 	print_plan(stdout, c, &s->plan);
 	print_stats(q, stats);
 	show_live(s, c);
-	for (i = 0; i < s->changes.n; i++) {
+	for (i = 0; i < s->changes.n; i++)
 		printf("  drift    %s\n", drift_text(&s->changes.list[i], line, sizeof(line)));
-	}
 }
 
 static json_t *show_json(struct session *s, const struct circuit *c, const struct err *trouble,
@@ -163,7 +162,7 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 static void show_one(struct session *s, const struct journal *j, json_t *list)
 {
 	struct circuit c = j->circuit;
-	struct err trouble = { "" }, e;
+	struct err trouble = { "" }, e = { "" };
 	struct qdisc_stats stats = { 0 };
 	struct qdisc q = { 0 };
 

@@ -51,7 +51,7 @@ static void add_trouble(struct report *r, const char *dev, const char *trouble)
 static void verify_one(struct session *s, const struct journal *j, struct report *r)
 {
 	const char *dev = j->circuit.dev;
-	struct err e;
+	struct err e = { "" };
 	uint32_t i;
 
 	r->circuits++;
@@ -87,7 +87,7 @@ static int run(struct session *s, struct err *e)
 	struct report r = { .list = s->args->json ? json_array() : NULL };
 	const char *dev = s->args->circuit.dev;
 	int rc = journals_read(&s->journals, e);
-	struct err unused;
+	struct err unused = { "" };
 	uint32_t i;
 
 	for (i = 0; i < s->journals.n && !rc; i++) {
