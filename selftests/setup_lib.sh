@@ -49,20 +49,19 @@ veth_lines()
 }
 
 # A kernel without SO_NETNS_COOKIE (before 5.14) tells namespaces apart by an inode,
-# which the next one may be given: then ctcp-setup cannot know that the journals
-# of the one before are not this one's.  What that one left is forgotten here.
+# which the next one may be given: then ctcp-setup cannot know that the state of the
+# one before is not this one's.  What that one left is forgotten here.
 forget_namesake()
 {
-	local inode journal
+	local inode state
 
 	compgen -G "$CTCP_RUNDIR/i*" >/dev/null || return 0
 	inode=$(stat -L -c %i "/run/netns/$HOST")
-	for journal in "$CTCP_RUNDIR/i$inode".*; do
-		[ -e "$journal" ] || continue
-		echo "# no SO_NETNS_COOKIE here: the journal of a namespace" \
-			"with this one's inode is removed"
-		rm "$journal"
-	done
+	state=$CTCP_RUNDIR/i$inode.state
+	[ -e "$state" ] || return 0
+	echo "# no SO_NETNS_COOKIE here: the state of a namespace with this one's inode" \
+		"is removed"
+	rm "$state"
 }
 
 # host NAME [QUEUES]: make it, and let in_host be it.  One queue unless more are
@@ -144,7 +143,7 @@ state()
 	configured
 	in_host sh -c '
 		tc -r qdisc show
-		ip -o link show | sed "s/ state [A-Z]*//"
+		ip -o link show | sed "s/ state [A-Z]*//; s/NO-CARRIER,//"
 		ip -d -4 route show table all
 		ip -d -6 route show table all | sort
 		cd /proc/sys/net && grep -s . ipv4/tcp_* core/*mem*'

@@ -252,7 +252,7 @@ foreigners()
 	foreign tbf "handle 1: tbf rate 1gbit burst 100kb limit 1mb"
 	foreign netem "netem delay 1ms"
 	with_our_handle
-	cannot "a qdisc with our handle and no journal" 'eth1 .*no journal' \
+	cannot "a qdisc with our handle and no state" 'eth1 .*no state' \
 		--rate 4gbit --rtt 26ms eth1
 	in_host tc qdisc del dev eth1 root
 }
@@ -263,7 +263,7 @@ circuits()
 	succeeds "a circuit eth1 of somebody's" in_host circuit_nl new eth1 \
 		prefix 192.0.2.0/24 window 5
 	cannot "a circuit of somebody's" \
-		'a circuit eth1 that no journal tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1 ' \
+		'a circuit eth1 that no state tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1 ' \
 		--rate 4gbit --rtt 26ms eth1
 	cannot "a prefix of somebody's" "the kernel refuses circuit other: a prefix belongs to another circuit: 192.0.2.0/24 is that of eth1\$" \
 		--rate 4gbit --rtt 26ms --name other --to 192.0.2.0/24 --via 10.78.0.254 eth1

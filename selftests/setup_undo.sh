@@ -347,20 +347,120 @@ device_gone()
 	host_end
 }
 
-# Its circuit goes on to be that of the device, by whichever name.
+# rename DEV NAME
+rename()
+{
+	ip -n "$HOST" link set "$1" down
+	ip -n "$HOST" link set "$1" name "$2"
+	ip -n "$HOST" link set "$2" up
+}
+
+# A device is followed by its index, whatever it is called: shaper, circuit and plan.
 device_renamed()
 {
-	host renamed
+	local before
+
+	fresh renamed
+	# down and up again it has lost the routes that others gave it
+	rename eth1 wan0
+	rename wan0 eth1
+	before=$(state)
+	for NAME in eth1 wan0; do
+		setup --quiet --rate 1gbit --rtt 5ms eth1
+		rename eth1 wan0
+		matches "renamed: the circuit is by the new name" '^eth1 .* dev wan0 ' \
+			"$(setup circuit list)"
+		works "renamed: verify" setup verify
+		matches "renamed: show has the new name" '^wan0: ' "$(setup show)"
+		works "renamed: undo $NAME" setup undo "$NAME"
+		matches "renamed: undo $NAME restores" "^$NAME: [1-9]" "$OUT"
+		rename wan0 eth1
+		unchanged "renamed: undo $NAME: all as before" "$before"
+	done
 	setup --quiet --rate 1gbit --rtt 5ms eth1
-	ip -n "$HOST" link set eth1 down
-	ip -n "$HOST" link set eth1 name wan0
-	ip -n "$HOST" link set wan0 up
-	matches "the circuit of a device that was renamed is by its new name" \
-		'^eth1 .* dev wan0 ' "$(setup circuit list)"
-	works "undo for a device that was renamed" setup undo eth1
-	matches "undo for a device that was renamed says so" \
-		'note: eth1 is called wan0 now, .* tc qdisc del dev wan0 root' "$OUT"
-	equal "undo for a device that was renamed: no circuit" "" "$(configured)"
+	rename eth1 wan0
+	works "renamed: a run by the new name" setup --quiet --rate 2gbit --rtt 5ms wan0
+	matches "renamed: one circuit, by the new name" '^wan0 ' "$(setup circuit list)"
+	works "renamed: undo after that" setup undo --quiet wan0
+	rename wan0 eth1
+	unchanged "renamed: all as before" "$before"
+	host_end
+}
+
+# Made anew under its name it begins anew: no shaper, no route, a circuit of its own.
+device_anew()
+{
+	local before
+
+	fresh anew
+	before=$(state)
+	another_device eth2
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	setup --quiet --rate 1gbit --rtt 5ms --to 10.83.0.0/16 --via 10.83.1.254 eth2
+	ip -n "$HOST" link del eth2
+	another_device eth2
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	works "anew: the same run again" \
+		setup --quiet --rate 1gbit --rtt 5ms --to 10.83.0.0/16 --via 10.83.1.254 eth2
+	matches "anew: its shaper" 'tbf' "$(root_qdisc eth2)"
+	works "anew: verify" setup verify
+	ip -n "$HOST" link del eth2
+	another_device eth2
+	works "anew: undo" setup undo --quiet eth2
+	ip -n "$HOST" link del eth2
+	unchanged "anew: all as before" "$before"
+	host_end
+}
+
+# The module went by hand, and with it what its routes say; they are ours all the same.
+module_gone()
+{
+	local before
+
+	fresh module-gone
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	if ! rmmod tcp_circuit 2>/dev/null; then
+		pass "undo without the module # SKIP the module is in use on this machine"
+		setup undo --quiet eth1
+		host_end
+		return
+	fi
+	works "undo without the module" setup undo --quiet eth1
+	setup --quiet --rate 1gbit --rtt 5ms --shaper none eth1
+	equal "the module comes back, and no route has its name" "" \
+		"$(in_host ip route show | grep congctl)"
+	setup undo --quiet eth1
+	unchanged "undo without the module: all as before" "$before"
+	host_end
+}
+
+# What a run would do after one that was killed is what --dry-run prints.
+dry_run_after_death()
+{
+	local n lines changes
+
+	fresh dry
+	for n in 2 6 9; do
+		faulty DIE "$n" --quiet "${CIRCUIT[@]}" eth1
+		lines=$(setup --dry-run "${CIRCUIT[@]}" eth1 2>/dev/null | grep -vc '^#')
+		changes=$(setup "${CIRCUIT[@]}" eth1 2>/dev/null | grep -c ' -> ')
+		equal "after death at step $n: lines of --dry-run, changes made" "$changes" "$lines"
+		setup undo --quiet eth1
+	done
+	host_end
+}
+
+# A prefix has one circuit, whichever device is asked for.
+prefix_taken()
+{
+	fresh taken
+	another_device eth2
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	setup --quiet "${CIRCUIT[@]}" eth1
+	complains "a prefix of another circuit" 1 '10.79.0.0/16 is that of circuit eth1 on eth1 ' \
+		in_host ctcp-setup --rate 1gbit --rtt 5ms --to 10.79.0.0/16 --via 10.83.1.254 eth2
+	setup undo --quiet eth1
 	host_end
 }
 
@@ -376,4 +476,8 @@ two_devices
 somebody
 device_gone
 device_renamed
+device_anew
+module_gone
+dry_run_after_death
+prefix_taken
 finish

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The circuit as text, and the checks that need no machine.
- *
- * circuit_format() and circuit_parse() are the journal's form of a circuit,
- * in base units; the parsers above them read what a person typed.  What came after
- * the first version, loss, pace, early window and name, is written only where it is
- * asked for: a circuit without it reads the same in old journals and new.
+ * The parts of a circuit as a person types them, and the checks that need no machine.
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,77 +218,4 @@ int circuit_check(const struct circuit *c, struct err *e)
 		return err_set(e, -EINVAL,
 			       "--limit is room in a queue; --shaper none has no queue");
 	return 0;
-}
-
-char *circuit_format(char *buf, size_t len, const struct circuit *c)
-{
-	char to[64], via[64], loss[24] = "", name[48] = "";
-
-	if (c->name[0])
-		snprintf(name, sizeof(name), " name=%s", c->name);
-	if (c->loss)
-		snprintf(loss, sizeof(loss), " loss=%u", c->loss);
-	format_prefix(to, sizeof(to), &c->to);
-	format_addr(via, sizeof(via), &c->via);
-	snprintf(buf, len,
-		 "rate=%" PRIu64 " rtt=%" PRIu64 " multiple=%u streams=%u mss=%u burst=%" PRIu64
-		 " limit=%" PRIu64 " shaper=%s to=%s via=%s default_cc=%d%s%s%s%s",
-		 c->rate, c->rtt_us, c->multiple, c->streams, c->mss, c->burst, c->limit,
-		 shaper_name(c->shaper), to, via, c->default_cc, loss,
-		 c->pace ? " pace=1" : "", c->early_window ? " early_window=1" : "", name);
-	return buf;
-}
-
-/* @word stands at *@rest, which is moved past it. */
-static bool take_word(const char **rest, const char *word)
-{
-	size_t n = strlen(word);
-
-	if (strncmp(*rest, word, n))
-		return false;
-	*rest += n;
-	return true;
-}
-
-/* What may follow default_cc; circuit_parse() sees to what may not. */
-static void parse_later(const char *rest, struct circuit *c)
-{
-	int used = 0;
-
-	if (sscanf(rest, " loss=%u%n", &c->loss, &used) == 1)
-		rest += used;
-	c->pace = take_word(&rest, " pace=1");
-	c->early_window = take_word(&rest, " early_window=1");
-	if (sscanf(rest, " name=%31s", c->name) != 1)
-		c->name[0] = 0;
-}
-
-/* A strict inverse: @text must be what circuit_format() wrote, to the byte. */
-int circuit_parse(const char *text, struct circuit *c)
-{
-	char shaper[8], to[64], via[64], again[CIRCUIT_TEXT];
-	struct err e = { "" };
-	int cc, used;
-
-	memset(c, 0, sizeof(*c));
-	if (sscanf(text,
-		   "rate=%" SCNu64 " rtt=%" SCNu64 " multiple=%u streams=%u mss=%u burst=%" SCNu64
-		   " limit=%" SCNu64 " shaper=%7s to=%63s via=%63s default_cc=%d%n",
-		   &c->rate, &c->rtt_us, &c->multiple, &c->streams, &c->mss, &c->burst,
-		   &c->limit, shaper, to, via, &cc, &used) != 11)
-		return -EBADMSG;
-	c->default_cc = cc;
-	parse_later(text + used, c);
-	if (c->loss >= LOSS_END || parse_shaper(shaper, &c->shaper, &e) ||
-	    (strcmp(to, "none") && parse_prefix(to, &c->to, &e)) ||
-	    (strcmp(via, "none") && parse_gateway(via, &c->via, &e)))
-		return -EBADMSG;
-	return strcmp(circuit_format(again, sizeof(again), c), text) ? -EBADMSG : 0;
-}
-
-bool circuit_equal(const struct circuit *a, const struct circuit *b)
-{
-	char ta[CIRCUIT_TEXT], tb[CIRCUIT_TEXT];
-
-	return !strcmp(circuit_format(ta, sizeof(ta), a), circuit_format(tb, sizeof(tb), b));
 }

@@ -45,7 +45,6 @@ struct circuit {
 };
 
 #define CIRCUIT_DEFAULTS { .multiple = 1300, .streams = 1, .shaper = SHAPER_TBF }
-#define CIRCUIT_TEXT 512	/* room for circuit_format() */
 
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
 int parse_name(const char *s, char name[TCP_CIRCUIT_NAME_LEN], struct err *e);
@@ -61,8 +60,5 @@ char *format_addr(char *buf, size_t len, const struct prefix *p);
 
 int circuit_check(const struct circuit *c, struct err *e);
 const char *circuit_name(const struct circuit *c);
-char *circuit_format(char *buf, size_t len, const struct circuit *c);
-int circuit_parse(const char *text, struct circuit *c);
-bool circuit_equal(const struct circuit *a, const struct circuit *b);
 
 #endif

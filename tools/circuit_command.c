@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ctcp-setup circuit set|del|list: circuits without a plan, as the kernel has
- * them.  No journal: what is set here stays until it is deleted here.
+ * them.  Not in the state: what is set here stays until it is deleted here.
  */
 #include <errno.h>
 #include <stdio.h>

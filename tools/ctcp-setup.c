@@ -2,7 +2,7 @@
 /*
  * ctcp-setup: from two numbers, rate and round trip, to a full circuit.
  *
- *	command line -> circuit -> plan -> changes -> journal -> apply -> read back
+ *	command line -> circuit -> state -> plan -> diff -> commit -> read back
  *
  * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
  * is as it was, or verify found differences; 2: bad usage; 3: done, but the output

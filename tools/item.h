@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An item: one thing of the kernel that a circuit changes, and its value as
- * text.  Changing, journalling and undoing work on items alone, through a
+ * text.  State, diff and commit work on items alone, through a
  * backend that gets and sets them; only the backend knows what they are.
  *
  *	kind	name				value

@@ -230,7 +230,7 @@ static int set_route(struct kernel *k, const char *name, const char *value, stru
 	if (rc)
 		return rc;
 	if (route_from_text(value, &r))
-		return err_set(e, -EINVAL, "the route to %s in the journal is not one", name);
+		return err_set(e, -EINVAL, "the route to %s in the state is not one", name);
 	rc = check_congctl(&r, e);
 	if (rc)
 		return rc;

@@ -114,7 +114,7 @@ const char *drift_text(const struct change *c, char *buf, size_t len)
 	return buf;
 }
 
-void print_changes(FILE *out, const struct changes *ch)
+void print_changes(FILE *out, const struct diff *ch)
 {
 	char from[ITEM_TEXT], to[ITEM_TEXT];
 	uint32_t i;
@@ -290,7 +290,7 @@ int change_commands(const struct change *c, const char *device, char *buf, size_
 	}
 }
 
-int print_commands(FILE *out, const struct circuit *c, const struct changes *ch, struct err *e)
+int print_commands(FILE *out, const struct circuit *c, const struct diff *ch, struct err *e)
 {
 	/* an mq of the kernel's 4096 queues, each a line of 205 bytes at most */
 	static char lines[1 << 20];
@@ -346,7 +346,7 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	return root;
 }
 
-json_t *json_changes(const struct changes *ch)
+json_t *json_changes(const struct diff *ch)
 {
 	json_t *list = json_array(), *one;
 	char from[ITEM_TEXT], to[ITEM_TEXT];

@@ -8,18 +8,18 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "changes.h"
+#include "diff.h"
 #include "event.h"
 #include "live.h"
 #include "plan.h"
 
 void print_notes(FILE *out, const struct notes *notes);
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p);
-void print_changes(FILE *out, const struct changes *ch);
-int print_commands(FILE *out, const struct circuit *c, const struct changes *ch, struct err *e);
+void print_changes(FILE *out, const struct diff *ch);
+int print_commands(FILE *out, const struct circuit *c, const struct diff *ch, struct err *e);
 void print_bytes(FILE *out, uint64_t bytes, const char *tail);
 json_t *json_plan(const struct circuit *c, const struct plan *p);
-json_t *json_changes(const struct changes *ch);
+json_t *json_changes(const struct diff *ch);
 json_t *json_notes(const struct notes *notes);
 int print_json(FILE *out, json_t *root, struct err *e);
 const char *drift_text(const struct change *c, char *buf, size_t len);

@@ -2,7 +2,7 @@
 /*
  * The qdisc at the root of a device, as far as a circuit cares.
  *
- * As text, which is its value in the journal:
+ * As text, which is its value in the state:
  *	default				what the kernel put there itself, handle 0:
  *	tbf rate R burst B limit L	bytes/s, bytes, bytes: as planned
  *	tbf rate R ticks T limit L	as read: the kernel tells the bucket in

@@ -246,30 +246,32 @@ int route_build(const struct route_want *want, const struct route *base,
 	return take_message(out, nlh, e);
 }
 
-/* The route's own MTU, 0 = the device's. */
-uint32_t route_mtu(const struct route *r)
+static const struct nlattr *find_metric(const struct route *r, uint16_t type)
 {
 	const struct nlattr *metrics = find_attr(r, RTA_METRICS), *attr;
 
 	if (!metrics)
-		return 0;
+		return NULL;
 	mnl_attr_for_each_nested(attr, metrics)
-		if (mnl_attr_get_type(attr) == RTAX_MTU && !mnl_attr_validate(attr, MNL_TYPE_U32))
-			return mnl_attr_get_u32(attr);
-	return 0;
+		if (mnl_attr_get_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+/* The route's own MTU, 0 = the device's. */
+uint32_t route_mtu(const struct route *r)
+{
+	const struct nlattr *attr = find_metric(r, RTAX_MTU);
+
+	return attr && !mnl_attr_validate(attr, MNL_TYPE_U32) ? mnl_attr_get_u32(attr) : 0;
 }
 
 bool route_has_congctl(const struct route *r, const char *name)
 {
-	const struct nlattr *metrics = find_attr(r, RTA_METRICS), *attr;
+	const struct nlattr *attr = find_metric(r, RTAX_CC_ALGO);
 
-	if (!metrics)
-		return false;
-	mnl_attr_for_each_nested(attr, metrics)
-		if (mnl_attr_get_type(attr) == RTAX_CC_ALGO &&
-		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
-			return !strcmp(mnl_attr_get_str(attr), name);
-	return false;
+	return attr && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
+	       !strcmp(mnl_attr_get_str(attr), name);
 }
 
 uint32_t route_table(const struct route *r)
@@ -415,6 +417,30 @@ bool route_text_equal(const char *a, const char *b)
 	if (route_from_text(a, &ra) || route_from_text(b, &rb))
 		return false;
 	return route_covers(&ra, &rb) || route_covers(&rb, &ra);
+}
+
+/* The same, but that it has no congctl where @ours has ours. */
+bool route_text_without_congctl(const char *now, const char *ours)
+{
+	struct route a, b, with;
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct rtmsg *rtm;
+	const struct nlattr *attr;
+	struct err unused = { "" };
+
+	if (route_from_text(now, &a) || route_from_text(ours, &b) || !a.len || !b.len ||
+	    find_metric(&a, RTAX_CC_ALGO) || !route_has_congctl(&b, CC_NAME))
+		return false;
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	*rtm = *route_head(&a);
+	for_each_route_attr(attr, &a)
+		if (mnl_attr_get_type(attr) != RTA_METRICS)
+			mnl_attr_put(nlh, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+	put_metrics(nlh, find_attr(&a, RTA_METRICS));
+	return !take_message(&with, nlh, &unused) &&
+	       (route_covers(&with, &b) || route_covers(&b, &with));
 }
 
 struct text {

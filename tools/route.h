@@ -50,6 +50,7 @@ struct nlmsghdr *route_message(void *buf, int type, const struct route *route);
 void route_to_text(const struct route *route, char text[ITEM_VALUE]);
 int route_from_text(const char *text, struct route *route);
 bool route_text_equal(const char *a, const char *b);
+bool route_text_without_congctl(const char *now, const char *ours);
 void route_text_describe(const char *name, const char *text, char *buf, size_t len);
 int route_command(const struct route *route, const char *dev, char *buf, size_t len);
 

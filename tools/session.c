@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the commands share: the kernel, the journals, facts -> plan -> changes.
+ * What the commands share: see session.h.
  */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/rtnetlink.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "link.h"
-#include "plan.h"
+#include "session.h"
 #include "sysctl.h"
 
 /*
@@ -37,15 +37,111 @@ int session_open(struct session *s, const struct args *a, struct err *e)
 	int rc;
 
 	s->args = a;
-	s->journals.lock = -1;
-	snprintf(s->journals.dir, sizeof(s->journals.dir), "%s", journals_dir());
-	if (strlen(journals_dir()) >= sizeof(s->journals.dir))
-		return err_set(e, -ENAMETOOLONG, "CTCP_RUNDIR is longer than %zu bytes",
-			       sizeof(s->journals.dir) - 1);
-	rc = netns_key(s->netns);
+	rc = store_open(&s->store, e);
+	return rc ? rc : kernel_open(&s->kernel, e);
+}
+
+void session_close(struct session *s)
+{
+	kernel_close(&s->kernel);
+	diff_free(&s->diff);
+	state_free(&s->state);
+	store_close(&s->store);
+	free(s->planned);
+	lives_free(&s->lives);
+}
+
+/* --- the state ------------------------------------------------------------- */
+
+/* A device that was made anew under its name begins anew. */
+static int follow_device(struct state *st, struct member *m)
+{
+	char dev[IFNAMSIZ];
+	int index = m->ifindex, rc;
+
+	if (if_indextoname((unsigned int)index, dev))
+		return strcmp(dev, m->circuit.dev) ? state_device_is(st, index, dev) : 0;
+	rc = state_device_gone(st, index);
+	m->ifindex = link_index(m->circuit.dev);
+	return rc;
+}
+
+/*
+ * Each device once, as circuits of one stand together.  Of items whose circuit is gone
+ * the device is still known by its index.
+ */
+static int follow_devices(struct state *st, struct err *e)
+{
+	char dev[IFNAMSIZ];
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < st->n_circuits && !rc; i++)
+		rc = follow_device(st, &st->circuits[i]);
+	for (i = 0; i < st->n_base && !rc; i++) {
+		int index = st->base[i].ifindex;
+
+		if (!index)
+			continue;
+		if (if_indextoname((unsigned int)index, dev))
+			rc = state_device_is(st, index, dev);
+		else if (st->base[i].kind != ITEM_CIRCUIT)
+			rc = state_device_gone(st, index), i = 0;
+	}
+	return rc ? err_set(e, rc, "out of memory") : 0;
+}
+
+/* What undo of the module rests on is not in the namespace's own state. */
+static int add_module(struct session *s, struct err *e)
+{
+	struct base *b;
+
+	if (!store_has_module(&s->store))
+		return 0;
+	b = state_add_base(&s->state, ITEM_MODULE, MODULE_NAME, 0, "absent");
+	return !b || text_set(&b->ours, "loaded") ? err_set(e, -ENOMEM, "out of memory") : 0;
+}
+
+static int read_state(struct session *s, bool recover, struct err *e)
+{
+	int rc = store_read(&s->store, &s->state, e);
+
 	if (rc)
-		return err_set(e, rc, "cannot tell this network namespace: %s", strerror(-rc));
-	return kernel_open(&s->kernel, e);
+		return rc;
+	s->cut_short = state_is_pending(&s->state);
+	if (recover)
+		state_recover(&s->state);
+	rc = follow_devices(&s->state, e);
+	return rc ? rc : add_module(s, e);
+}
+
+/* A run that was killed left its circuits half made: its list is that of before again. */
+int session_read(struct session *s, struct err *e)
+{
+	return read_state(s, true, e);
+}
+
+/* The state as it is, and where the kernel is not as it says. */
+int session_look(struct session *s, struct err *e)
+{
+	int rc = read_state(s, false, e);
+
+	s->diff.look = true;
+	return rc ? rc : session_diff(s, NULL, e);
+}
+
+/* Whether the circuit is to be told of: not where a run was about to replace it. */
+bool session_shows(const struct session *s, uint32_t i)
+{
+	const struct member *m = &s->state.circuits[i], *other;
+	uint32_t k;
+
+	for (k = 0; m->standing == REMOVING && k < s->state.n_circuits; k++) {
+		other = &s->state.circuits[k];
+		if (other->standing == ADDING && !strcmp(other->circuit.dev, m->circuit.dev))
+			return false;
+	}
+	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
 }
 
 /*
@@ -57,7 +153,7 @@ int session_lock(struct session *s, struct err *e)
 	sigset_t set;
 	int rc;
 
-	rc = journals_lock(&s->journals, e);
+	rc = store_lock(&s->store, e);
 	if (rc)
 		return rc;
 	sigemptyset(&set);
@@ -65,37 +161,79 @@ int session_lock(struct session *s, struct err *e)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	return journals_read(&s->journals, e);
+	return session_read(s, e);
 }
 
-void session_close(struct session *s)
+/* --- plans ----------------------------------------------------------------- */
+
+/* The device's facts, where they were read for another of its circuits. */
+static const struct facts *known_facts(const struct session *s, uint32_t i)
 {
-	kernel_close(&s->kernel);
-	journals_free(&s->journals);
-	lives_free(&s->lives);
+	int index = s->state.circuits[i].ifindex;
+	uint32_t k;
+
+	for (k = i; k-- > 0; )
+		if (index && s->planned[k].facts.ifindex == index)
+			return &s->planned[k].facts;
+	return NULL;
 }
 
-/* Facts and plan; nothing is changed and no privilege needed. */
-int session_plan(struct session *s, const struct circuit *c, struct err *e)
+/* Only of what this command asks for it is told what the plan decided. */
+static void plan_one(struct session *s, uint32_t i, bool asked)
 {
-	int rc;
+	const struct circuit *c = &s->state.circuits[i].circuit;
+	struct notes unused = { 0 }, *notes = asked ? &s->notes : &unused;
+	const struct facts *known = known_facts(s, i);
+	struct planned *p = &s->planned[i];
 
-	rc = facts_read(&s->kernel.nl, c->dev, &s->facts, e);
-	if (!rc)
-		rc = plan_check_device(c, &s->facts, &s->notes, e);
-	if (!rc)
-		rc = plan_make(c, &s->facts, &s->plan, &s->notes, e);
-	return rc;
+	if (known)
+		p->facts = *known;
+	else
+		p->rc = facts_read(&s->kernel.nl, c->dev, &p->facts, &p->why);
+	if (!p->rc)
+		p->rc = plan_check_device(c, &p->facts, notes, &p->why);
+	if (!p->rc)
+		p->rc = plan_make(c, &p->facts, &p->plan, notes, &p->why);
+}
+
+static int plan_all(struct session *s, const struct member *asked, struct err *e)
+{
+	uint32_t i;
+
+	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
+	if (!s->planned)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (i = 0; i < s->state.n_circuits; i++) {
+		if (s->state.circuits[i].standing == REMOVING)
+			continue;
+		plan_one(s, i, &s->state.circuits[i] == asked);
+		if (s->planned[i].rc && &s->state.circuits[i] == asked)
+			return err_set(e, s->planned[i].rc, "%s", s->planned[i].why.text);
+	}
+	return 0;
+}
+
+/* Pages of all circuits: tcp_mem has room for their sum. */
+static uint64_t need_of_all(const struct session *s)
+{
+	uint64_t need = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->state.n_circuits; i++)
+		if (s->state.circuits[i].standing != REMOVING && !s->planned[i].rc)
+			need += s->planned[i].plan.need;
+	return need;
 }
 
 /* The window is counted in segments of the device's MTU unless told. */
-static void say_route_mtu(struct session *s, const struct circuit *c, const struct route *now)
+static void say_route_mtu(struct session *s, const struct circuit *c, const struct plan *plan,
+			  const struct route *now)
 {
 	uint32_t headers = c->to.family == AF_INET6 ? TCP_IP6_HEADERS : TCP_IP4_HEADERS;
 	uint32_t mtu = route_mtu(now);
 	char to[64];
 
-	if (!mtu || mtu >= s->plan.mss + headers || mtu < headers + MSS_MIN)
+	if (!mtu || mtu >= plan->mss + headers || mtu < headers + MSS_MIN)
 		return;
 	note(&s->notes,
 	     "the route to %s has an MTU of %u: its segments are smaller than planned; --mss %u counts them right",
@@ -106,27 +244,29 @@ static void say_route_mtu(struct session *s, const struct circuit *c, const stru
  * By --via a route leaves as that says, else as the one there, which on a second
  * run is ours, or as the one that covers it.
  */
-static int want_route(struct session *s, const struct circuit *c, struct err *e)
+static int want_route(struct session *s, const struct circuit *c, const struct planned *p,
+		      struct route_want *want, struct err *e)
 {
 	struct route now;
 	int rc;
 
-	s->route.to = c->to;
-	s->route.ifindex = s->facts.ifindex;
-	memcpy(s->route.dev, c->dev, sizeof(s->route.dev));
-	s->route.via = c->via.family;
-	s->route.gateway = c->via;
+	memset(want, 0, sizeof(*want));
+	want->to = c->to;
+	want->ifindex = p->facts.ifindex;
+	memcpy(want->dev, c->dev, sizeof(want->dev));
+	want->via = c->via.family;
+	want->gateway = c->via;
 	rc = route_read(&s->kernel.nl, &c->to, &now, e);
-	if (!rc && !now.len && !s->route.via) {
-		rc = route_next_hop(&s->kernel.nl, c, &s->facts, &s->route, e);
+	if (!rc && !now.len && !want->via) {
+		rc = route_next_hop(&s->kernel.nl, c, &p->facts, want, e);
 		if (!rc)
 			rc = route_lookup(&s->kernel.nl, &c->to, NULL, RTM_F_FIB_MATCH, &now, e);
 	}
 	if (rc || !now.len)
 		return rc;
-	say_route_mtu(s, c, &now);
-	if (!s->route.via)
-		s->route.like = now;
+	say_route_mtu(s, c, &p->plan, &now);
+	if (!want->via)
+		want->like = now;
 	return 0;
 }
 
@@ -150,7 +290,7 @@ void session_check_route(struct session *s, const struct circuit *c)
 	struct prefix to = address_in(&c->to), from;
 	char far[64], source[64];
 	struct route r;
-	struct err unused;
+	struct err unused = { "" };
 	uint32_t table;
 
 	if (!c->to.family || route_lookup(&s->kernel.nl, &to, NULL, 0, &r, &unused) ||
@@ -192,72 +332,99 @@ static int check_default_cc(const struct circuit *c, bool own_netns, struct err 
 		       CC_NAME, ALLOWED_CC, allowed);
 }
 
-/*
- * The pages that the namespace's other circuits need, planned anew from their journals;
- * one that has no device any more needs none.
- */
-static uint64_t others_need(struct session *s, const struct circuit *c)
+/* --- the diff -------------------------------------------------------------- */
+
+static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked, bool own_netns,
+			struct err *e)
 {
-	struct notes unused_notes = { 0 };
-	struct err unused;
-	uint64_t need = 0;
-	struct facts f;
-	struct plan p;
+	const struct circuit *c = &s->state.circuits[i].circuit;
+	struct planned *p = &s->planned[i];
+	struct notes unused = { 0 };
+	struct route_want route;
+	struct wants w;
+	int rc = asked ? check_default_cc(c, own_netns, e) : 0;
+
+	if (!rc && c->to.family)
+		rc = want_route(s, c, p, &route, e);
+	if (rc)
+		return rc;
+	if (need > p->plan.need)
+		plan_memory(&p->facts, need - p->plan.need, &p->plan,
+			    asked ? &s->notes : &unused);
+	wants_make(c, &p->facts, &p->plan, c->to.family ? &route : NULL, own_netns, &w);
+	if (asked)
+		say_who_uses_it(s, c);
+	return diff_want(&s->diff, &w, i, asked, e);
+}
+
+/*
+ * One that cannot be planned wants nothing if its device is gone; else it is not known
+ * what it wants, and what it has stays.
+ */
+static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked,
+			bool own_netns, struct err *e)
+{
+	const struct member *m = &s->state.circuits[i];
+	struct planned *p = &s->planned[i];
+
+	if (s->diff.look && m->standing != STANDING)
+		p->rc = err_set(&p->why, -EBUSY,
+				"a run on it was cut short; ctcp-setup undo %s, or the same command again",
+				m->circuit.dev);
+	if (!p->rc)
+		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
+	if (p->rc && asked && !s->diff.look)
+		return err_set(e, p->rc, "%s", p->why.text);
+	if (p->rc && m->ifindex)
+		diff_hold(&s->diff, m->ifindex, m->circuit.name);
+	return 0;
+}
+
+/* The module stays for the circuits of another namespace. */
+static void check_others(struct session *s)
+{
+	char file[600], dev[IFNAMSIZ];
 	uint32_t i;
 
-	for (i = 0; i < s->journals.n; i++) {
-		const struct journal *j = s->journals.list[i];
+	for (i = 0; i < s->diff.n_items; i++) {
+		struct item *it = s->diff.items[i];
 
-		if (j->undone || strcmp(j->netns, s->netns) || !strcmp(j->circuit.dev, c->dev))
+		if (it->kind != ITEM_MODULE || it->circuit != NOBODY ||
+		    !store_others(&s->store, file, sizeof(file), dev))
 			continue;
-		if (!facts_read(&s->kernel.nl, j->circuit.dev, &f, &unused) &&
-		    !plan_make(&j->circuit, &f, &p, &unused_notes, &unused))
-			need += p.need;
+		it->held = true;
+		note(&s->notes,
+		     "module %s stays for %s in another network namespace; if that one is gone: rm %s && modprobe -r %s",
+		     it->name, dev, file, it->name);
 	}
-	return need;
 }
 
-/* One of this namespace's circuits that was not undone */
-bool session_has(const struct session *s, const struct journal *j)
-{
-	return !j->undone && !strcmp(j->netns, s->netns);
-}
-
-int session_changes(struct session *s, const struct circuit *c, struct err *e)
+/* @asked: the circuit that this command sets, NULL = none. */
+int session_diff(struct session *s, const struct member *asked, struct err *e)
 {
 	/* tcp_mem is the machine's, and only its own namespace shows it */
 	bool own_netns = sysctl_exists("net.ipv4.tcp_mem");
-	uint64_t others;
-	int rc;
+	uint64_t need;
+	uint32_t i;
+	int rc = plan_all(s, asked, e);
 
-	memset(&s->route, 0, sizeof(s->route));
-	rc = check_default_cc(c, own_netns, e);
-	if (!rc && c->to.family)
-		rc = want_route(s, c, e);
-	if (rc)
-		return rc;
-	others = others_need(s, c);
-	if (others)
-		plan_memory(&s->facts, others, &s->plan, &s->notes);
-	wants_make(c, &s->facts, &s->plan, c->to.family ? &s->route : NULL, own_netns,
-		   &s->wants);
-	say_who_uses_it(s, c);
-	return changes_make(&s->wants, &s->kernel.backend, &s->journals, s->netns, c,
-			    &s->changes, &s->notes, e);
+	s->diff.state = &s->state;
+	s->diff.backend = &s->kernel.backend;
+	s->diff.notes = &s->notes;
+	if (!rc)
+		rc = diff_begin(&s->diff, e);
+	need = rc ? 0 : need_of_all(s);
+	for (i = 0; i < s->state.n_circuits && !rc; i++)
+		if (s->diff.look || s->state.circuits[i].standing != REMOVING)
+			rc = want_or_hold(s, i, need, &s->state.circuits[i] == asked, own_netns,
+					  e);
+	if (!rc && !s->diff.look)
+		check_others(s);
+	return rc ? rc : diff_end(&s->diff, e);
 }
 
-/*
- * Into @s->changes: what the same command would change now, which is where the kernel
- * is not as it was set up.  An error: what keeps it from being planned at all.
- */
-int session_drift(struct session *s, const struct journal *j, struct err *e)
+/* Nothing is written where nothing changes. */
+int session_commit(struct session *s, bool go_on, struct err *e)
 {
-	int rc;
-
-	if (j->applying)
-		return err_set(e, -EBUSY,
-			       "a run on it was cut short; ctcp-setup undo %s, or the same command again",
-			       j->circuit.dev);
-	rc = session_plan(s, &j->circuit, e);
-	return rc ? rc : session_changes(s, &j->circuit, e);
+	return commit(&s->diff, &s->store, go_on, &s->outcome, &s->trouble, e);
 }

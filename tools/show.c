@@ -5,7 +5,7 @@
  * kernel is no longer as planned.
  *
  * Drift is what a second run would change: the plan is made again from the
- * journal's circuit and held against the kernel.
+ * circuit of the state and held against the kernel.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,14 +36,13 @@ static json_t *json_stats(const struct qdisc *q, const struct qdisc_stats *st)
 			 "backlog_packets", (json_int_t)st->qlen);
 }
 
-/* One that a journal of this namespace tells of */
+/* One that the state tells of */
 static bool is_planned(const struct session *s, const struct live *l)
 {
 	uint32_t i;
 
-	for (i = 0; i < s->journals.n && !l->no_object; i++)
-		if (session_has(s, s->journals.list[i]) &&
-		    !strcmp(circuit_name(&s->journals.list[i]->circuit), l->object.name))
+	for (i = 0; i < s->state.n_circuits && !l->no_object; i++)
+		if (!strcmp(s->state.circuits[i].circuit.name, l->object.name))
 			return true;
 	return false;
 }
@@ -112,9 +111,10 @@ static void show_others(struct session *s, json_t *list)
 	json_decref(peers);
 }
 
-static void show_text(struct session *s, const struct circuit *c, const struct err *trouble,
+static void show_text(struct session *s, uint32_t n, const struct err *trouble,
 		      const struct qdisc *q, const struct qdisc_stats *stats)
 {
+	const struct circuit *c = &s->state.circuits[n].circuit;
 	char line[DRIFT_TEXT], rate[32], rtt[32];
 	uint32_t i;
 
@@ -125,16 +125,19 @@ static void show_text(struct session *s, const struct circuit *c, const struct e
 		show_live(s, c);
 		return;
 	}
-	print_plan(stdout, c, &s->plan);
+	print_plan(stdout, c, &s->planned[n].plan);
 	print_stats(q, stats);
 	show_live(s, c);
-	for (i = 0; i < s->changes.n; i++)
-		printf("  drift    %s\n", drift_text(&s->changes.list[i], line, sizeof(line)));
+	for (i = 0; i < s->diff.n; i++)
+		if (s->diff.list[i].circuit == n)
+			printf("  drift    %s\n",
+			       drift_text(&s->diff.list[i], line, sizeof(line)));
 }
 
-static json_t *show_json(struct session *s, const struct circuit *c, const struct err *trouble,
+static json_t *show_json(struct session *s, uint32_t n, const struct err *trouble,
 			 const struct qdisc *q, const struct qdisc_stats *stats)
 {
+	const struct circuit *c = &s->state.circuits[n].circuit;
 	const struct live *l = lives_find(&s->lives, circuit_name(c));
 	json_t *root, *drift = json_array();
 	char line[DRIFT_TEXT];
@@ -146,11 +149,13 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 				 "rtt_us", (json_int_t)c->rtt_us);
 		json_array_append_new(drift, json_string(trouble->text));
 	} else {
-		root = json_plan(c, &s->plan);
+		root = json_plan(c, &s->planned[n].plan);
 		json_object_set_new(root, "qdisc", json_stats(q, stats));
 	}
-	for (i = 0; !trouble->text[0] && i < s->changes.n; i++) {
-		drift_text(&s->changes.list[i], line, sizeof(line));
+	for (i = 0; !trouble->text[0] && i < s->diff.n; i++) {
+		if (s->diff.list[i].circuit != n)
+			continue;
+		drift_text(&s->diff.list[i], line, sizeof(line));
 		json_array_append_new(drift, json_string(line));
 	}
 	json_object_set_new(root, "circuit", l ? json_live(l) : json_null());
@@ -159,20 +164,21 @@ static json_t *show_json(struct session *s, const struct circuit *c, const struc
 }
 
 /* A device that is gone or a circuit that no longer fits is drift, not failure. */
-static void show_one(struct session *s, const struct journal *j, json_t *list)
+static void show_one(struct session *s, uint32_t n, json_t *list)
 {
-	struct circuit c = j->circuit;
+	const struct planned *p = &s->planned[n];
 	struct err trouble = { "" }, e = { "" };
 	struct qdisc_stats stats = { 0 };
 	struct qdisc q = { 0 };
 
-	if (session_drift(s, j, &e) ||
-	    qdisc_read(&s->kernel.nl, s->facts.ifindex, &q, &stats, &e))
+	if (p->rc)
+		trouble = p->why;
+	else if (qdisc_read(&s->kernel.nl, p->facts.ifindex, &q, &stats, &e))
 		trouble = e;
 	if (list)
-		json_array_append_new(list, show_json(s, &c, &trouble, &q, &stats));
+		json_array_append_new(list, show_json(s, n, &trouble, &q, &stats));
 	else
-		show_text(s, &c, &trouble, &q, &stats);
+		show_text(s, n, &trouble, &q, &stats);
 }
 
 /* A module that is not there is no reason not to show the rest. */
@@ -193,13 +199,11 @@ static int run(struct session *s, struct err *e)
 	int rc;
 
 	read_lives(s);
-	rc = journals_read(&s->journals, e);
-	for (i = 0; i < s->journals.n && !rc; i++) {
-		struct journal *j = s->journals.list[i];
-
-		if (!session_has(s, j) || (dev[0] && strcmp(j->circuit.dev, dev)))
+	rc = session_look(s, e);
+	for (i = 0; i < s->state.n_circuits && !rc; i++) {
+		if (!session_shows(s, i))
 			continue;
-		show_one(s, j, list);
+		show_one(s, i, list);
 		shown++;
 	}
 	if (!rc && !shown && dev[0])

@@ -1,55 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup undo DEV.
+ * ctcp-setup undo DEV: the list without the circuits of this device.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "command.h"
 #include "print.h"
-#include "undo.h"
 
-static void report(const char *dev, const struct undo_result *r)
+static void report(const struct session *s)
 {
-	printf("%s: %u restored", dev, r->restored);
-	if (r->already)
-		printf(", %u as before already", r->already);
-	if (r->handed)
-		printf(", %u kept for another circuit", r->handed);
-	if (r->gone)
-		printf(", %u gone", r->gone);
-	if (r->in_use)
-		printf(", %u in use", r->in_use);
-	if (r->left)
-		printf(", %u left alone", r->left);
+	uint32_t gone = s->diff.gone + s->state.gone, left = s->diff.left + s->outcome.failed;
+
+	printf("%s: %u restored", s->args->circuit.dev, s->outcome.changed);
+	if (s->diff.already)
+		printf(", %u as before already", s->diff.already);
+	if (gone)
+		printf(", %u gone", gone);
+	if (s->outcome.in_use)
+		printf(", %u in use", s->outcome.in_use);
+	if (left)
+		printf(", %u left alone", left);
 	printf("\n");
 }
 
+/* What earlier ones had to leave is tried again. */
 static int run(struct session *s, struct err *e)
 {
 	const char *dev = s->args->circuit.dev;
-	struct undo_result result = { 0 };
-	struct journal *j;
+	uint32_t left;
+	bool any;
 	int rc;
 
 	rc = session_lock(s, e);
 	if (rc)
 		return rc;
-	j = journals_find(&s->journals, s->netns, dev);
-	if (j)
-		rc = undo_circuit(&s->journals, j, &s->kernel.backend, s->args->force, &result,
-				  &s->notes, e);
-	if (rc)
-		return rc;
-	undo_rests(&s->journals, &s->kernel.backend, j, &result, &s->notes);
-	if (!s->args->quiet && !j && !result.restored)
+	any = state_drop(&s->state, dev) || s->cut_short;
+	s->diff.force = s->args->force;
+	rc = session_diff(s, NULL, e);
+	if (!rc)
+		rc = session_commit(s, true, e);
+	left = s->diff.left + s->outcome.failed;
+	if (!rc && !s->args->quiet && !any && !s->outcome.changed && !left)
 		printf("%s: nothing to undo\n", dev);
-	else if (!s->args->quiet)
-		report(dev, &result);
-	print_notes(result.left ? stderr : stdout, &s->notes);
-	return result.left ? err_set(e, -EBUSY,
-				     "%s: %u of its settings are not as before, see the notes; undo --force sets what someone else changed",
-				     dev, result.left) : 0;
+	else if (!rc && !s->args->quiet)
+		report(s);
+	print_notes(rc || left ? stderr : stdout, &s->notes);
+	print_notes(rc || left ? stderr : stdout, &s->trouble);
+	if (!rc && left)
+		rc = err_set(e, -EBUSY,
+			     "%s: %u of its settings are not as before, see the notes; undo --force sets what someone else changed",
+			     dev, left);
+	return rc;
 }
 
 int command_undo(const struct args *a, struct err *e)

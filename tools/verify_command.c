@@ -48,19 +48,19 @@ static void add_trouble(struct report *r, const char *dev, const char *trouble)
 		printf("%s: %s\n", dev, trouble);
 }
 
-static void verify_one(struct session *s, const struct journal *j, struct report *r)
+static void verify_one(struct session *s, uint32_t i, struct report *r)
 {
-	const char *dev = j->circuit.dev;
-	struct err e = { "" };
-	uint32_t i;
+	const char *dev = s->state.circuits[i].circuit.dev;
+	uint32_t k;
 
 	r->circuits++;
-	if (session_drift(s, j, &e)) {
-		add_trouble(r, dev, e.text);
+	if (s->planned[i].rc) {
+		add_trouble(r, dev, s->planned[i].why.text);
 		return;
 	}
-	for (i = 0; i < s->changes.n; i++)
-		add_change(r, dev, &s->changes.list[i]);
+	for (k = 0; k < s->diff.n; k++)
+		if (s->diff.list[k].circuit == i)
+			add_change(r, dev, &s->diff.list[k]);
 }
 
 static int verdict(const struct report *r, const char *dev, bool quiet, struct err *e)
@@ -86,16 +86,13 @@ static int run(struct session *s, struct err *e)
 {
 	struct report r = { .list = s->args->json ? json_array() : NULL };
 	const char *dev = s->args->circuit.dev;
-	int rc = journals_read(&s->journals, e);
+	int rc = session_look(s, e);
 	struct err unused = { "" };
 	uint32_t i;
 
-	for (i = 0; i < s->journals.n && !rc; i++) {
-		const struct journal *j = s->journals.list[i];
-
-		if (session_has(s, j) && (!dev[0] || !strcmp(j->circuit.dev, dev)))
-			verify_one(s, j, &r);
-	}
+	for (i = 0; i < s->state.n_circuits && !rc; i++)
+		if (session_shows(s, i))
+			verify_one(s, i, &r);
 	if (!rc)
 		rc = verdict(&r, dev, s->args->quiet, e);
 	if (r.list && rc != -ENOENT)

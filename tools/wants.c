@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "changes.h"
 #include "object.h"
 #include "qdisc.h"
+#include "wants.h"
 
 #define TXQLEN_DEFAULT "1000"	/* DEFAULT_TX_QUEUE_LEN */
 
@@ -144,6 +144,8 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	};
 	size_t i;
 
+	uint32_t k;
+
 	w->n = 0;
 	want_text(w, ITEM_MODULE, MODULE_NAME, RULE_EXACT, "loaded");
 	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
@@ -153,6 +155,9 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	want_circuit(w, c, p);
 	want_route(w, c, route);
 	want_default_cc(w, c, own_netns);
+	for (k = 0; k < w->n; k++)
+		if (w->list[k].kind != ITEM_MODULE && w->list[k].kind != ITEM_SYSCTL)
+			w->list[k].ifindex = f->ifindex;
 }
 
 /* How many there are, of up to three. */
@@ -182,7 +187,7 @@ static int route_target(const struct route_want *want, const char *base,
 	int rc;
 
 	if (route_from_text(base, &have))
-		return err_set(e, -EBADMSG, "a route in the journal is not one");
+		return err_set(e, -EBADMSG, "a route in the state is not one");
 	rc = route_build(want, &have, &out, e);
 	if (!rc)
 		route_to_text(&out, target);

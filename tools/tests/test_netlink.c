@@ -64,9 +64,9 @@ static void dry_run_line(enum item_kind kind, const char *name, const char *to,
 {
 	struct change c = { .kind = kind };
 
-	snprintf(c.name, sizeof(c.name), "%s", name);
-	snprintf(c.from, sizeof(c.from), "%s", kind == ITEM_QDISC ? "default" : "absent");
-	snprintf(c.to, sizeof(c.to), "%s", to);
+	c.name = name;
+	c.from = kind == ITEM_QDISC ? "default" : "absent";
+	c.to = to;
 	assert_int_equal(change_commands(&c, "lo", line, len), 0);
 }
 

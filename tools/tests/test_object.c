@@ -132,14 +132,14 @@ static void test_words(void **state)
 		assert_int_equal(rc, 0);
 		assert_int_equal(object_format(&o, text), 0);
 		assert_string_equal(text, rows[i].text);
-		snprintf(c.name, sizeof(c.name), "%s", o.name);
-		snprintf(c.to, sizeof(c.to), "%s", text);
+		c.name = o.name;
+		c.to = text;
 		assert_int_equal(change_commands(&c, "lo", line, sizeof(line)), 0);
 		snprintf(want, sizeof(want), "ctcp-setup circuit set %s\n", rows[i].line);
 		assert_string_equal(line, want);
 		object_free(&o);
 	}
-	strcpy(c.to, "absent");
+	c.to = "absent";
 	assert_int_equal(change_commands(&c, "lo", line, sizeof(line)), 0);
 	assert_string_equal(line, "ctcp-setup circuit del 'a'\\''b$c'\n");
 }

@@ -357,93 +357,6 @@ static void test_format(void **state)
 	assert_string_equal(format_loss(text, sizeof(text), 0), "0%");
 }
 
-static void test_circuit_text(void **state)
-{
-	struct circuit c = CIRCUIT_DEFAULTS, back;
-	char text[CIRCUIT_TEXT];
-	struct err e;
-
-	(void)state;
-	c.rate = 500000000;
-	c.rtt_us = 26000;
-	assert_int_equal(parse_prefix("2001:db8::/32", &c.to, &e), 0);
-	assert_int_equal(parse_gateway("fe80::1", &c.via, &e), 0);
-	c.default_cc = true;
-	c.shaper = SHAPER_FQ;
-	circuit_format(text, sizeof(text), &c);
-	assert_int_equal(circuit_parse(text, &back), 0);
-	assert_true(circuit_equal(&c, &back));
-	text[strlen(text) - 1] = '2';
-	assert_int_equal(circuit_parse(text, &back), -EBADMSG);
-	assert_int_equal(circuit_parse("rate=1", &back), -EBADMSG);
-}
-
-#define FIRST_TEXT "rate=500000000 rtt=26000 multiple=1300 streams=4 mss=0 burst=0 limit=0 " \
-		   "shaper=tbf to=none via=none default_cc=0"
-
-/* What the first version wrote, byte for byte, and what was added since. */
-static void test_circuit_later(void **state)
-{
-	static const struct {
-		int rc;
-		const char *tail;
-		uint32_t loss;
-		bool pace, early;
-		const char *name;	/* NULL = the device's */
-	} rows[] = {
-		{ 0, "", 0, false, false, NULL },
-		{ 0, " loss=10000000", 10000000, false, false, NULL },
-		{ 0, " pace=1", 0, true, false, NULL },
-		{ 0, " loss=499999999 pace=1", 499999999, true, false, NULL },
-		{ 0, " early_window=1", 0, false, true, NULL },
-		{ 0, " loss=1 early_window=1", 1, false, true, NULL },
-		{ 0, " pace=1 early_window=1 name=lhc", 0, true, true, "lhc" },
-		{ 0, " name=lhc", 0, false, false, "lhc" },
-		{ 0, " loss=1 pace=1 name=pace=1", 1, true, false, "pace=1" },
-		{ 0, " name=abcdefghijklmnopqrstuvwxyz01234", 0, false, false,
-		  "abcdefghijklmnopqrstuvwxyz01234" },
-		{ .rc = -EBADMSG, .tail = " name=" },
-		{ .rc = -EBADMSG, .tail = " name=abcdefghijklmnopqrstuvwxyz012345" },
-		{ .rc = -EBADMSG, .tail = " name=a b" },
-		{ .rc = -EBADMSG, .tail = " name=a pace=1" },
-		{ .rc = -EBADMSG, .tail = " " },
-		{ .rc = -EBADMSG, .tail = " loss=" },
-		{ .rc = -EBADMSG, .tail = " loss=0" },
-		{ .rc = -EBADMSG, .tail = " loss=01" },
-		{ .rc = -EBADMSG, .tail = "  loss=1" },
-		{ .rc = -EBADMSG, .tail = "loss=1" },
-		{ .rc = -EBADMSG, .tail = " loss=-1" },
-		{ .rc = -EBADMSG, .tail = " loss=500000000" },
-		{ .rc = -EBADMSG, .tail = " loss=4294967297" },
-		{ .rc = -EBADMSG, .tail = " loss=1 " },
-		{ .rc = -EBADMSG, .tail = " loss=1 pace=0" },
-		{ .rc = -EBADMSG, .tail = " pace=0" },
-		{ .rc = -EBADMSG, .tail = " pace=2" },
-		{ .rc = -EBADMSG, .tail = " pace=1 loss=1" },
-		{ .rc = -EBADMSG, .tail = " pace=1 pace=1" },
-		{ .rc = -EBADMSG, .tail = " early_window=0" },
-		{ .rc = -EBADMSG, .tail = " early_window=1 pace=1" },
-		{ .rc = -EBADMSG, .tail = " frob=1" },
-	};
-	char text[CIRCUIT_TEXT], again[CIRCUIT_TEXT];
-	struct circuit c;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		snprintf(text, sizeof(text), "%s%s", FIRST_TEXT, rows[i].tail);
-		assert_int_equal(circuit_parse(text, &c), rows[i].rc);
-		if (rows[i].rc)
-			continue;
-		assert_int_equal(c.loss, rows[i].loss);
-		assert_int_equal(c.pace, rows[i].pace);
-		assert_int_equal(c.early_window, rows[i].early);
-		strcpy(c.dev, "eth1");
-		assert_string_equal(circuit_name(&c), rows[i].name ?: "eth1");
-		assert_string_equal(circuit_format(again, sizeof(again), &c), text);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,8 +369,6 @@ int main(void)
 		cmocka_unit_test(test_dev),
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_format),
-		cmocka_unit_test(test_circuit_text),
-		cmocka_unit_test(test_circuit_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

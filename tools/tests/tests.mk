@@ -2,7 +2,7 @@
 #
 # Unit tests: cmocka, built with ASan and UBSan, no root, nothing left behind.
 
-TESTS	:= test_units test_plan test_cli test_netlink test_object test_journal test_changes \
+TESTS	:= test_units test_plan test_cli test_netlink test_object test_state test_commit \
 	 test_live
 T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
@@ -14,9 +14,6 @@ check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so
 $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
-
-# which removes a file just before it is opened
-$(T)/test_journal: LDFLAGS += -Wl,--wrap=openat
 
 # the program itself, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# The journal is what undo rests on: without a place for it nothing is changed,
-# one that is damaged is not believed, two runs never write it at once, and each
-# namespace has its own.
+# The state is what undo rests on: without a place for it nothing is changed,
+# one that is damaged is not believed, two runs never write it at once, each
+# namespace has its own, and other files beside it are nobody's business.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
@@ -114,13 +114,13 @@ others()
 
 # --- no place for it -------------------------------------------------------
 
-# no_journal NAME PATTERN: a run must do nothing with the folder as it is
-no_journal()
+# no_state NAME PATTERN: a run must do nothing with the folder as it is
+no_state()
 {
 	complains "$1" 1 "$2" setup "${CIRCUIT[@]}" eth1
 }
 
-# small_disk SIZE: the journals' folder on a disk of its own
+# small_disk SIZE: the states' folder on a disk of its own
 small_disk()
 {
 	CTCP_RUNDIR=$TMP/small
@@ -129,7 +129,7 @@ small_disk()
 	defer "umount $CTCP_RUNDIR"
 }
 
-# A page holds a whole journal.  Of two pages one is the lock file's: the journal
+# A page holds a whole state.  Of two pages one is the lock file's: the state
 # that a run begins with finds room, and the one that it ends with does not, as
 # both are there for a moment.
 full_disk()
@@ -139,30 +139,30 @@ full_disk()
 	host full
 	small_disk 8k
 	head -c 8192 /dev/zero >"$CTCP_RUNDIR/.fill" 2>/dev/null
-	no_journal "no room for a journal" 'journal .*No space left'
+	no_state "no room for the state" 'the state .*No space left'
 	rm "$CTCP_RUNDIR/.fill"
-	no_journal "no room for a second journal" 'journal .*No space left'
+	no_state "no room for the state at the end" 'the state .*No space left'
 	mount -o remount,ro "$CTCP_RUNDIR"
-	no_journal "a folder that can only be read" "$CTCP_RUNDIR.*Read-only"
+	no_state "a folder that can only be read" "$CTCP_RUNDIR.*Read-only"
 	umount "$CTCP_RUNDIR"
 	CTCP_RUNDIR=$TMP/file
 	: >"$CTCP_RUNDIR"
-	no_journal "a file in place of the folder" "$CTCP_RUNDIR.*Not a directory"
+	no_state "a file in place of the folder" "$CTCP_RUNDIR.*Not a directory"
 	CTCP_RUNDIR=$TMP/none/below
-	no_journal "a folder that cannot be made" "$CTCP_RUNDIR.*No such file"
+	no_state "a folder that cannot be made" "$CTCP_RUNDIR.*No such file"
 	CTCP_RUNDIR=$normal
 	host_end
 }
 
 # --- damaged ---------------------------------------------------------------
 
-# disbelieved NAME: the journal as it is now
+# disbelieved NAME: the state as it is now
 disbelieved()
 {
-	complains "$1: undo" 1 "journal $JOURNAL .*damaged" setup undo eth1
-	complains "$1: a run" 1 "journal $JOURNAL .*damaged" \
+	complains "$1: undo" 1 "the state $STATE .*damaged" setup undo eth1
+	complains "$1: a run" 1 "the state $STATE .*damaged" \
 		setup "${OTHER[@]}" eth1
-	complains "$1: show" 1 "journal $JOURNAL .*damaged" setup show
+	complains "$1: show" 1 "the state $STATE .*damaged" setup show
 }
 
 damaged()
@@ -172,19 +172,61 @@ damaged()
 	host damaged
 	before=$(state)
 	setup --quiet "${CIRCUIT[@]}" eth1
-	JOURNAL=$(find "$CTCP_RUNDIR" -type f ! -name lock)
+	STATE=$(find "$CTCP_RUNDIR" -name '*.state')
 	good=$TMP/good
-	cp "$JOURNAL" "$good"
+	cp "$STATE" "$good"
 	size=$(stat -c %s "$good")
-	: >"$JOURNAL"
-	disbelieved "an empty journal"
-	head -c $((size / 2)) "$good" >"$JOURNAL"
-	disbelieved "half a journal"
-	sed 's/4096 131072/4096 131073/' "$good" >"$JOURNAL"
-	disbelieved "a journal with another number"
-	cp "$good" "$JOURNAL"
-	works "the journal put back: undo" setup undo --quiet eth1
-	unchanged "the journal put back: undone, all as before" "$before"
+	: >"$STATE"
+	disbelieved "an empty state"
+	head -c $((size / 2)) "$good" >"$STATE"
+	disbelieved "half a state"
+	sed 's/--rtt 26000us/--rtt 26000/' "$good" >"$STATE"
+	disbelieved "a state with a time of no unit"
+	tr e '\0' <"$good" >"$STATE"
+	disbelieved "a state with a NUL in it"
+	cp "$good" "$STATE"
+	works "the state put back: undo" setup undo --quiet eth1
+	unchanged "the state put back: undone, all as before" "$before"
+	host_end
+}
+
+# --- beside it -------------------------------------------------------------
+
+stray_files()
+{
+	local before
+
+	host stray
+	mkdir -p "$CTCP_RUNDIR"
+	: >"$CTCP_RUNDIR/c9.eth7.bak"
+	echo junk >"$CTCP_RUNDIR/c99999.state.bak"
+	before=$(state)
+	works "a run beside stray files" setup --quiet "${CIRCUIT[@]}" eth1
+	works "show beside stray files" setup show
+	works "undo beside stray files" setup undo --quiet eth1
+	unchanged "stray files: all as before" "$before"
+	rm "$CTCP_RUNDIR/c9.eth7.bak" "$CTCP_RUNDIR/c99999.state.bak"
+	host_end
+}
+
+# A file of another boot tells of what a restart has undone.
+other_boot()
+{
+	local before state
+
+	host boot
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	state=$(find "$CTCP_RUNDIR" -name '*.state')
+	cp "$state" "$TMP/kept"
+	setup undo --quiet eth1
+	sed 's/ boot .*/ boot 00000000-0000-0000-0000-000000000000/' "$TMP/kept" >"$state"
+	works "show after another boot" setup show
+	matches "show after another boot: no circuit" '^no circuit' "$OUT"
+	works "undo after another boot" setup undo eth1
+	matches "undo after another boot: nothing to undo" 'nothing to undo' "$OUT"
+	unchanged "another boot: all as before" "$before"
+	rm -f "$state"
 	host_end
 }
 
@@ -211,8 +253,8 @@ namespaces()
 	setup --quiet "${OTHER[@]}" eth1
 	HOST=$two
 	works "undo of the first" setup undo --quiet eth1
-	matches "undo of the first names whose the module is now, and its journal" \
-		"stays for eth1 .* rm $CTCP_RUNDIR/[ci][0-9]*.eth1 && modprobe -r" "$OUT"
+	matches "undo of the first names whose the module is now, and its state" \
+		"stays for eth1 .* rm $CTCP_RUNDIR/[ci][0-9]*.state && modprobe -r" "$OUT"
 	succeeds "undo of the first leaves the module to the other" module_loaded
 	matches "undo of the first leaves the other's shaper" 'rate 1Gbit' \
 		"$(HOST=$one root_qdisc eth1)"
@@ -227,5 +269,7 @@ held_up
 others
 full_disk
 damaged
+stray_files
+other_boot
 namespaces
 finish

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes, apply and undo against a kernel that is a table.
+ * Diff and commit against a kernel that is a table.
  *
  * The table can fail its Nth change, or have the process "killed" right after
- * it: a longjmp out of everything, with the table and the journals as they are.
+ * it: a longjmp out of everything, with the table and the state as they are.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,7 @@
 
 #include "test.h"
 
-#include "apply.h"
-#include "changes.h"
-#include "undo.h"
+#include "commit.h"
 
 #define NETNS "c1"
 /* A circuit of all that leaves by a device: paced by the module, or by a qdisc */
@@ -168,11 +166,16 @@ static void assert_as_before(struct fake *f)
 
 /* One run of the program: what it holds in memory ends with it. */
 struct run {
-	struct journals js;
-	struct changes ch;
-	struct wants wants;
+	struct store store;
+	struct state state;
+	struct diff diff;
+	struct outcome outcome;
 	struct notes notes;
 	struct err e;
+};
+
+struct undo_result {
+	uint32_t restored, already, gone, in_use, left;
 };
 
 static char dir[64];
@@ -181,35 +184,83 @@ static struct run *current;	/* what a "killed" one leaves in memory */
 
 static void run_open(struct run *r)
 {
+	struct base *b;
+
 	memset(r, 0, sizeof(*r));
 	current = r;
-	r->js.lock = -1;
-	snprintf(r->js.dir, sizeof(r->js.dir), "%s", dir);
-	assert_int_equal(journals_read(&r->js, &r->e), 0);
+	setenv("CTCP_RUNDIR", dir, 1);
+	assert_int_equal(store_open(&r->store, &r->e), 0);
+	strcpy(r->store.netns, NETNS);
+	assert_int_equal(store_read(&r->store, &r->state, &r->e), 0);
+	state_recover(&r->state);
+	if (store_has_module(&r->store)) {
+		b = state_add_base(&r->state, ITEM_MODULE, MODULE_NAME, 0, "absent");
+		assert_int_equal(text_set(&b->ours, "loaded"), 0);
+	}
+	r->diff.state = &r->state;
+	r->diff.backend = &fake.backend;
+	r->diff.notes = &r->notes;
 }
 
 static void run_close(struct run *r)
 {
-	journals_free(&r->js);
+	diff_free(&r->diff);
+	state_free(&r->state);
+	store_close(&r->store);
 	free(r);
+}
+
+static const struct facts some_facts = {
+	.up = true, .mtu = 1500, .header = 14, .gso_max_size = 65536,
+	.gso_max_segs = 65535, .tx_queues = 1, .ram = 64ULL << 30, .page = 4096,
+};
+
+static void plan(struct run *r, uint32_t i, struct facts *f, struct plan *p)
+{
+	const struct circuit *c = &r->state.circuits[i].circuit;
+
+	*f = some_facts;
+	memcpy(f->dev, c->dev, sizeof(f->dev));
+	f->ifindex = c->dev[3] - '0';
+	assert_int_equal(plan_make(c, f, p, &r->notes, &r->e), 0);
+}
+
+/* As session_diff() does it, with the same facts for each device. */
+static int run_diff(struct run *r, uint32_t asked)
+{
+	uint64_t need = 0;
+	struct facts f;
+	struct wants w;
+	struct plan p;
+	uint32_t i;
+	int rc = diff_begin(&r->diff, &r->e);
+
+	for (i = 0; i < r->state.n_circuits; i++) {
+		if (r->state.circuits[i].standing == REMOVING)
+			continue;
+		plan(r, i, &f, &p);
+		need += p.need;
+	}
+	for (i = 0; i < r->state.n_circuits && !rc; i++) {
+		if (r->state.circuits[i].standing == REMOVING)
+			continue;
+		plan(r, i, &f, &p);
+		plan_memory(&f, need - p.need, &p, &r->notes);
+		wants_make(&r->state.circuits[i].circuit, &f, &p, NULL, true, &w);
+		rc = diff_want(&r->diff, &w, i, i == asked, &r->e);
+	}
+	return rc ? rc : diff_end(&r->diff, &r->e);
 }
 
 /* How many changes are needed, or -errno. */
 static int run_plan(struct run *r, const struct circuit *c)
 {
-	const struct facts f = {
-		.dev = "", .up = true, .mtu = 1500, .header = 14, .gso_max_size = 65536,
-		.gso_max_segs = 65535, .tx_queues = 1, .ram = 64ULL << 30, .page = 4096,
-	};
-	struct facts facts = f;
-	struct plan p;
-	int rc;
+	uint32_t at;
+	int rc = state_replace(&r->state, c, c->dev[3] - '0', &at, &r->e);
 
-	memcpy(facts.dev, c->dev, sizeof(facts.dev));
-	assert_int_equal(plan_make(c, &facts, &p, &r->notes, &r->e), 0);
-	wants_make(c, &facts, &p, NULL, true, &r->wants);
-	rc = changes_make(&r->wants, &fake.backend, &r->js, NETNS, c, &r->ch, &r->notes, &r->e);
-	return rc ? rc : (int)r->ch.n;
+	if (!rc)
+		rc = run_diff(r, at);
+	return rc ? rc : (int)r->diff.n;
 }
 
 static int apply(const struct circuit *c)
@@ -219,22 +270,32 @@ static int apply(const struct circuit *c)
 
 	run_open(r);
 	n = run_plan(r, c);
-	rc = n < 0 ? n : apply_changes(&r->ch, &fake.backend, &r->js, &r->notes, &r->e);
+	rc = n < 0 ? n : commit(&r->diff, &r->store, false, &r->outcome, &r->notes, &r->e);
 	run_close(r);
 	return rc < 0 ? rc : n;
 }
 
+/* -ENOENT: there was nothing to undo. */
 static int undo(const char *dev, bool force, struct undo_result *result)
 {
 	struct run *r = malloc(sizeof(*r));
-	struct journal *j;
-	int rc = -ENOENT;
+	bool any;
+	int rc;
 
 	run_open(r);
-	j = journals_find(&r->js, NETNS, dev);
-	if (j)
-		rc = undo_circuit(&r->js, j, &fake.backend, force, result, &r->notes, &r->e);
-	undo_rests(&r->js, &fake.backend, j, result, &r->notes);
+	any = state_is_pending(&r->state);
+	any |= state_drop(&r->state, dev);
+	r->diff.force = force;
+	rc = run_diff(r, NOBODY);
+	if (!rc)
+		rc = commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e);
+	*result = (struct undo_result){
+		.restored = r->outcome.changed, .already = r->diff.already,
+		.gone = r->diff.gone + r->state.gone, .in_use = r->outcome.in_use,
+		.left = r->diff.left + r->outcome.failed,
+	};
+	if (!rc && !any && !result->restored && !result->in_use && !result->left)
+		rc = -ENOENT;
 	run_close(r);
 	return rc;
 }
@@ -253,7 +314,7 @@ static struct circuit circuit(const char *dev, uint64_t rate, uint64_t rtt_us, b
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/ctcp-changes-XXXXXX");
+	strcpy(dir, "/tmp/ctcp-commit-XXXXXX");
 	fake_reset(&fake);
 	return mkdtemp(dir) ? 0 : -1;
 }
@@ -456,14 +517,14 @@ static void test_three_in_any_order(void **state)
 	}
 }
 
-/* The file of this circuit as it is on disk. */
-static void read_journal(const char *dev, char *text, size_t len)
+/* The file as it is on disk. */
+static void read_file(char *text, size_t len)
 {
 	char path[128];
 	size_t n;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/%s.%s", dir, NETNS, dev);
+	snprintf(path, sizeof(path), "%s/%s.state", dir, NETNS);
 	in = fopen(path, "r");
 	assert_non_null(in);
 	n = fread(text, 1, len - 1, in);
@@ -471,10 +532,7 @@ static void read_journal(const char *dev, char *text, size_t len)
 	fclose(in);
 }
 
-/*
- * A run that leaves the records of another circuit above its own, and fails: both
- * journals are as before, and the other's undo goes back to this circuit.
- */
+/* A run beside another circuit fails: the file is as before, to the byte. */
 static void test_fail_below_another(void **state)
 {
 	struct circuit a = circuit("eth1", 500000000, 26000, false);
@@ -487,12 +545,12 @@ static void test_fail_below_another(void **state)
 	(void)state;
 	assert_true(apply(&a) > 0);
 	assert_true(apply(&b) > 0);
-	read_journal("eth2", before, sizeof(before));
+	read_file(before, sizeof(before));
 	for (n = 1; rc == -EIO; n++) {
 		fake.count = 0;
 		fake.fail_at = n;
 		rc = apply(&more);
-		read_journal("eth2", after, sizeof(after));
+		read_file(after, sizeof(after));
 		assert_int_equal(!strcmp(before, after), rc == -EIO);
 	}
 	assert_true(n > 4);
@@ -537,7 +595,6 @@ static void test_kept_for_another(void **state)
 	assert_true(apply(&small) > 0);
 	assert_value(&fake, ITEM_TXQLEN, "eth2", "1000");
 	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_true(result.handed > 0);
 	assert_value(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
 	assert_value(&fake, ITEM_CIRCUIT, "eth2", UNPACED(1074, 125000000, "eth2"));
 	assert_int_equal(undo("eth2", false, &result), 0);
@@ -624,9 +681,9 @@ static void test_foreign_circuit(void **state)
 	(void)state;
 	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
 	fake_put(&fake, ITEM_CIRCUIT, "eth1", "window=5 prefixes=192.0.2.0/24");
-	refused(&c, "no journal tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1");
+	refused(&c, "no state tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1");
 	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
-	refused(&c, "no journal tells of");
+	refused(&c, "no state tells of");
 	fake_put(&fake, ITEM_CIRCUIT, "eth1", "absent");
 	assert_int_equal(fake.count, 0);
 	assert_true(apply(&c) > 0);
@@ -634,57 +691,6 @@ static void test_foreign_circuit(void **state)
 	refused(&d, "circuit eth1 is that of another device");
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_true(apply(&d) > 0);
-}
-
-/* Made by version 0.1.0, whose window was each stream's: 11163 / 4. */
-static const char old_journal[] =
-"ctcp-setup journal 1\t19e52d52\n"
-"netns\tc1\ta62984fa\n"
-"dev\teth1\t9b9cb8ef\n"
-"circuit\trate=500000000 rtt=26000 multiple=1300 streams=4 mss=0 burst=0 limit=0 "
-"shaper=tbf to=none via=none default_cc=0\t77e5e8e2\n"
-"state\tapplied\tf3d77771\n"
-"record\t1\tmodule\ttcp_circuit\tabsent\t\tloaded\t46144f45\n"
-"record\t2\tsysctl\tnet.ipv4.tcp_rmem\t4096 131072 6291456\t\t4096 131072 16902296\t947f1cab\n"
-"record\t3\tsysctl\tnet.ipv4.tcp_circuit_fcwnd\t0\t\t2791\t816981ce\n"
-"end\t3\t2176e8a7\n";
-
-static void put_old_journal(void)
-{
-	char path[128];
-	FILE *out;
-
-	snprintf(path, sizeof(path), "%s/%s.eth1", dir, NETNS);
-	out = fopen(path, "w");
-	assert_non_null(out);
-	assert_true(fputs(old_journal, out) >= 0);
-	fclose(out);
-	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
-	fake_put(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 16902296");
-	fake_put(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "2791");
-}
-
-/* Undone as it stands; or after a run of this version with more options. */
-static void test_old_journal(void **state)
-{
-	struct circuit c = circuit("eth1", 500000000, 26000, false);
-	struct undo_result result;
-
-	(void)state;
-	put_old_journal();
-	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_int_equal(result.restored, 3);
-	assert_as_before(&fake);
-	put_old_journal();
-	c.streams = 4;
-	c.loss = 10000000;
-	c.pace = true;
-	assert_true(apply(&c) > 0);
-	assert_value(&fake, ITEM_SYSCTL, FCWND_SYSCTL, "0");
-	assert_value(&fake, ITEM_CIRCUIT, "eth1", PACED(11163, 500000000, "eth1"));
-	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 135206256");
-	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_as_before(&fake);
 }
 
 static void test_changed_by_someone(void **state)
@@ -777,39 +783,93 @@ static void test_module_was_in_use(void **state)
 	}
 }
 
+/* Not asked for, a circuit's item that is not ours is left as it is, and is told of. */
+static void test_not_asked(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct circuit b = circuit("eth2", 1000000, 1000, false);
+	struct run *r = malloc(sizeof(*r));
+
+	(void)state;
+	assert_true(apply(&a) > 0);
+	fake_put(&fake, ITEM_QDISC, "eth1", "foreign htb 1:");
+	assert_true(apply(&b) > 0);
+	assert_value(&fake, ITEM_QDISC, "eth1", "foreign htb 1:");
+	run_open(r);
+	r->diff.look = true;
+	assert_int_equal(run_diff(r, NOBODY), 0);
+	assert_int_equal(r->diff.n, 1);
+	assert_int_equal(r->diff.list[0].kind, ITEM_QDISC);
+	assert_string_equal(r->diff.list[0].from, "foreign htb 1:");
+	assert_int_equal(r->diff.list[0].circuit, 0);
+	run_close(r);
+}
+
+/* A circuit that cannot be planned keeps what it has, and the machine's numbers. */
+static void test_held(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct run *r = malloc(sizeof(*r));
+
+	(void)state;
+	assert_true(apply(&a) > 0);
+	run_open(r);
+	assert_int_equal(diff_begin(&r->diff, &r->e), 0);
+	diff_hold(&r->diff, 2, "eth2");
+	assert_int_equal(diff_end(&r->diff, &r->e), 0);
+	/* what is bound to eth1 alone: its qdisc and its circuit */
+	assert_int_equal(r->diff.n, 2);
+	run_close(r);
+	r = malloc(sizeof(*r));
+	run_open(r);
+	assert_int_equal(diff_begin(&r->diff, &r->e), 0);
+	diff_hold(&r->diff, 1, "eth1");
+	assert_int_equal(diff_end(&r->diff, &r->e), 0);
+	assert_int_equal(r->diff.n, 0);
+	run_close(r);
+}
+
+/* Queue and buffers of a device that is gone are not looked for. */
 static void test_device_gone(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
-	struct undo_result result;
+	struct run *r = malloc(sizeof(*r));
 
 	(void)state;
 	assert_true(apply(&c) > 0);
-	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "eth7");
-	/* the circuit of all that left by it has only the device's number left */
-	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "#7"));
-	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_int_equal(result.gone, 1);
-	assert_int_equal(result.left, 0);
-	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
-	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 6291456");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "#1"));
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	run_open(r);
+	assert_int_equal(state_device_gone(&r->state, 1), 0);
+	assert_int_equal(r->state.gone, 1);
+	assert_true(state_drop(&r->state, "eth1"));
+	assert_int_equal(run_diff(r, NOBODY), 0);
+	assert_int_equal(commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e), 0);
+	assert_int_equal(r->diff.left, 0);
+	assert_true(state_is_empty(&r->state));
+	run_close(r);
+	assert_as_before(&fake);
 }
 
-/* Its circuit has followed it: with the same index, by the new name. */
+/* Its shaper and its circuit follow it. */
 static void test_device_renamed(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
-	struct undo_result result;
+	struct run *r = malloc(sizeof(*r));
 
 	(void)state;
-	fake_put(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
 	assert_true(apply(&c) > 0);
-	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "wan0"));
-	/* while there is an eth1, this one is somebody's */
-	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_int_equal(result.left, 1);
-	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "wan0");
-	assert_int_equal(undo("eth1", false, &result), 0);
-	assert_int_equal(result.left, 0);
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "wan1"));
+	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "wan1");
+	run_open(r);
+	assert_int_equal(state_device_is(&r->state, 1, "wan1"), 0);
+	assert_true(member_is(&r->state.circuits[0], "wan1"));
+	assert_true(state_drop(&r->state, "eth1"));
+	assert_int_equal(run_diff(r, NOBODY), 0);
+	assert_int_equal(commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e), 0);
+	assert_int_equal(r->diff.left, 0);
+	run_close(r);
+	assert_value(&fake, ITEM_QDISC, "wan1", "default");
 	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
 }
 
@@ -829,12 +889,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_early_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_circuit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_old_journal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed_by_someone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_qdisc, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_was_in_use, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
 	};

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * State, change, state again.
+ *
+ * The state is complete on disk, with what each item is about to be, before the first
+ * change, and once more without that after the last.  If anything fails the
+ * changes made are taken back in reverse and the file of before is put in its place.
+ * Killed in between, the next command that changes anything finds on disk what it has
+ * to know, and goes back to the list of before with its own changes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "commit.h"
+#include "fault.h"
+
+struct job {
+	struct diff *d;
+	struct store *store;
+	struct notes *notes;
+	struct outcome *out;
+	bool go_on;		/* what the kernel refuses does not keep the others */
+	bool had_module;	/* we loaded it before this run */
+};
+
+/* Each item that changes has a base, which tells what it is and what it will be. */
+static int prepare(struct diff *d, struct err *e)
+{
+	struct state *st = d->state;
+	struct base *b;
+	uint32_t i;
+
+	for (i = 0; i < d->n; i++) {
+		struct item *it = d->of[i];
+
+		if (it->base == NOBODY) {
+			if (!state_add_base(st, it->kind, it->name, it->ifindex, it->before))
+				return err_set(e, -ENOMEM, "out of memory");
+			it->base = st->n_base - 1;
+		}
+		b = item_base(d, it);
+		b->ifindex = it->ifindex;
+		if (text_set(&b->ours, it->now) || text_set(&b->next, it->target))
+			return err_set(e, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* The module is the machine's, and its note is written before it is loaded. */
+static int keep_module(struct job *job, bool keep, struct err *e)
+{
+	return store_keep_module(job->store, keep, e);
+}
+
+static int make(struct job *job, uint32_t i, struct err *e)
+{
+	const struct change *c = &job->d->list[i];
+	bool loads = c->kind == ITEM_MODULE && strcmp(c->to, "absent");
+	int rc = loads ? keep_module(job, true, e) : 0;
+
+	if (!rc)
+		rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+	if (rc == 1) {
+		note(job->notes, "%s; a later undo removes it", e->text);
+		job->out->in_use++;
+		return 0;
+	}
+	if (rc && job->go_on) {
+		note(job->notes, "%s", e->text);
+		job->out->failed++;
+		return 0;
+	}
+	if (rc)
+		return rc;
+	job->d->of[i]->made = true;
+	job->out->changed++;
+	return 0;
+}
+
+/* --- back ------------------------------------------------------------------ */
+
+/*
+ * What is as it was is not written: who may not load a module may not remove it either.
+ * An item that is not there, as of an older module, has nothing to take back.
+ */
+static int take_back(const struct change *c, struct backend *b, struct err *e)
+{
+	char now[ITEM_VALUE];
+	struct err unused = { "" };
+	int rc = b->get(b, c->kind, c->name, now, &unused);
+
+	if (rc == -ENOENT || (!rc && item_equal(c->kind, c->name, now, c->from)))
+		return 0;
+	return faulty_set(b, c->kind, c->name, c->from, e);
+}
+
+/* False if something would not go back: the state on disk stays as it is. */
+static bool rollback(struct job *job, uint32_t tried)
+{
+	bool back = true, module = false;
+	struct err e = { "" };
+	int rc;
+
+	while (tried-- > 0) {
+		const struct change *c = &job->d->list[tried];
+
+		rc = take_back(c, job->d->backend, &e);
+		if (rc)
+			note(job->notes, "while going back: %s", e.text);
+		back &= rc >= 0;
+		module |= c->kind == ITEM_MODULE && rc;
+	}
+	if (!job->had_module && !module)
+		keep_module(job, false, &e);
+	if (back && store_restore(job->store, &e)) {
+		note(job->notes, "while going back: %s", e.text);
+		back = false;
+	}
+	return back;
+}
+
+/* --- forth ----------------------------------------------------------------- */
+
+/* An item that is as it was before, or went with its device, needs no base any more. */
+static int settle_item(struct diff *d, struct item *it)
+{
+	struct base *b = item_base(d, it);
+	bool gone = !it->now && it->circuit == NOBODY;
+
+	if (!b || it->left || it->held)
+		return 0;
+	if (gone || item_equal(it->kind, it->name, it->target, b->before)) {
+		base_clear(b);
+		return 0;
+	}
+	return text_set(&b->ours, it->target) ?: text_set(&b->next, NULL);
+}
+
+/* Changes that were not made keep what they were prepared with. */
+static int settle(struct job *job, struct err *e)
+{
+	struct diff *d = job->d;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < d->n; i++)
+		d->of[i]->left |= !d->of[i]->made;
+	for (i = 0; i < d->n_items && !rc; i++)
+		rc = settle_item(d, d->items[i]);
+	state_pack_base(d->state);
+	state_settle(d->state);
+	return rc ? err_set(e, -ENOMEM, "out of memory") : 0;
+}
+
+/* After undo the module's note goes with the module. */
+static int settle_module(struct job *job, struct err *e)
+{
+	struct state *st = job->d->state;
+	uint32_t i;
+
+	for (i = 0; i < st->n_base; i++)
+		if (st->base[i].kind == ITEM_MODULE)
+			return 0;
+	return job->had_module ? keep_module(job, false, e) : 0;
+}
+
+static int run(struct job *job, uint32_t *tried, struct err *e)
+{
+	struct diff *d = job->d;
+	int rc = 0;
+
+	for (*tried = 0; *tried < d->n && !rc; ++*tried)
+		rc = make(job, *tried, e);
+	if (!rc)
+		rc = settle(job, e);
+	if (!rc)
+		rc = store_write(job->store, d->state, e);
+	return rc ? rc : settle_module(job, e);
+}
+
+/* The state is as on disk afterwards only if this succeeds. */
+int commit(struct diff *d, struct store *s, bool go_on, struct outcome *out,
+	   struct notes *notes, struct err *e)
+{
+	struct job job = {
+		.d = d, .store = s, .notes = notes, .out = out, .go_on = go_on,
+		.had_module = store_has_module(s),
+	};
+	uint32_t tried = 0;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = prepare(d, e);
+	if (!rc && d->n)
+		rc = store_write(s, d->state, e);
+	if (rc)
+		return rc;
+	rc = run(&job, &tried, e);
+	/* what undo has taken back is not set again because a disk is full */
+	if (rc && !go_on)
+		rollback(&job, tried);
+	return rc;
+}

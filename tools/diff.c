@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * State, wants and the kernel -> changes: see diff.h.
+ */
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff.h"
+#include "object.h"
+#include "qdisc.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return x->kind != y->kind ? (int)x->kind - (int)y->kind : strcmp(x->name, y->name);
+}
+
+static void forget(void *unused)
+{
+	(void)unused;
+}
+
+void diff_free(struct diff *d)
+{
+	uint32_t i;
+
+	tdestroy(d->tree, forget);
+	for (i = 0; i < d->n_items; i++) {
+		free(d->items[i]->name);
+		free(d->items[i]->before);
+		free(d->items[i]->now);
+		free(d->items[i]->target);
+		free(d->items[i]->as_is);
+		free(d->items[i]);
+	}
+	free(d->items);
+	free(d->list);
+	free(d->of);
+	d->tree = NULL;
+	d->items = NULL;
+	d->list = NULL;
+	d->of = NULL;
+	d->n_items = 0;
+	d->n = 0;
+}
+
+static struct item *find_item(struct diff *d, enum item_kind kind, const char *name)
+{
+	const struct item key = { .kind = kind, .name = (char *)name };
+	struct item **found = tfind(&key, &d->tree, compare);
+
+	return found ? *found : NULL;
+}
+
+/* NULL: out of memory. */
+static struct item *add_item(struct diff *d, enum item_kind kind, const char *name,
+			     int ifindex)
+{
+	struct item **list = d->items, *it = calloc(1, sizeof(*it));
+
+	if (!(d->n_items & (d->n_items - 1)))
+		list = realloc(list, sizeof(*list) *
+			       (d->n_items ? 2 * (size_t)d->n_items : 1));
+	if (list)
+		d->items = list;
+	if (!it || !list || text_set(&it->name, name)) {
+		free(it);
+		return NULL;
+	}
+	it->kind = kind;
+	it->ifindex = ifindex;
+	it->circuit = NOBODY;
+	it->base = NOBODY;
+	list[d->n_items++] = it;
+	return tsearch(it, &d->tree, compare) ? it : NULL;
+}
+
+static int no_memory(struct err *e)
+{
+	return err_set(e, -ENOMEM, "out of memory");
+}
+
+/* NULL: not changed by us so far. */
+struct base *item_base(const struct diff *d, const struct item *it)
+{
+	return it->base == NOBODY ? NULL : &d->state->base[it->base];
+}
+
+/* Every item of the state, wanted or not. */
+int diff_begin(struct diff *d, struct err *e)
+{
+	char module[ITEM_VALUE];
+	uint32_t i;
+	int rc = d->backend->get(d->backend, ITEM_MODULE, MODULE_NAME, module, e);
+
+	if (rc)
+		return rc;
+	d->no_module = !strcmp(module, "absent");
+
+	for (i = 0; i < d->state->n_base; i++) {
+		struct base *b = &d->state->base[i];
+		struct item *it = add_item(d, b->kind, b->name, b->ifindex);
+
+		if (!it || text_set(&it->before, b->before) || text_set(&it->target, b->before))
+			return no_memory(e);
+		it->base = i;
+	}
+	return 0;
+}
+
+/* --- wants ----------------------------------------------------------------- */
+
+static void say_elsewhere(struct diff *d, const struct want *w, const char *value)
+{
+	size_t used = strlen(d->elsewhere);
+
+	snprintf(d->elsewhere + used, sizeof(d->elsewhere) - used, "%s%s = %s",
+		 used ? ", " : "", w->name, value);
+}
+
+/* 0: @now holds it; 1: not to be had here, which is said. */
+static int read_wanted(struct diff *d, const struct want *w, char now[ITEM_VALUE],
+		       struct err *e)
+{
+	int rc = d->backend->get(d->backend, w->kind, w->name, now, e);
+	char target[ITEM_VALUE];
+
+	if (rc == -ENOENT && w->optional) {
+		say_elsewhere(d, w, w->value);
+		return 1;
+	}
+	if (rc == -EROFS) {
+		rc = want_target(w, now, target, e);
+		if (rc || item_equal(w->kind, w->name, now, target))
+			return rc ? rc : 1;
+		if (!w->optional)
+			return err_set(e, -EROFS,
+				       "%s is %s and can only be read in this network namespace; it should be %s",
+				       w->name, now, target);
+		say_elsewhere(d, w, target);
+		return 1;
+	}
+	return rc;
+}
+
+/* As it was set where that is what is there: `tbf ... burst`, not `... ticks`. */
+static const char *as_set(const struct diff *d, const struct item *it, const char *now)
+{
+	const struct base *b = item_base(d, it);
+
+	return b && item_equal(it->kind, it->name, now, b->ours) ? b->ours : now;
+}
+
+static int first_want(struct diff *d, const struct want *w, struct item **item, struct err *e)
+{
+	struct item *it = *item;
+	char now[ITEM_VALUE];
+	int rc = read_wanted(d, w, now, e);
+
+	if (rc)
+		return rc;
+	if (!it) {
+		it = add_item(d, w->kind, w->name, w->ifindex);
+		if (!it || text_set(&it->before, now) || text_set(&it->target, now))
+			return no_memory(e);
+		*item = it;
+	}
+	if (text_set(&it->now, as_set(d, it, now)) || text_set(&it->as_is, it->now))
+		return no_memory(e);
+	return 0;
+}
+
+/* A route is built from the one before; of the rest each want builds on the last one's. */
+static int want_item(struct diff *d, const struct want *w, uint32_t circuit, bool asked,
+		     struct err *e)
+{
+	struct item *it = find_item(d, w->kind, w->name);
+	char value[ITEM_VALUE];
+	int rc;
+
+	if (!it || !it->now) {
+		rc = first_want(d, w, &it, e);
+		if (rc)
+			return rc == 1 ? 0 : rc;
+	}
+	it->circuit = circuit;
+	it->rule = w->rule;
+	it->asked |= asked;
+	rc = want_target(w, w->rule == RULE_ROUTE ? it->before : it->target, value, e);
+	if (!rc && text_set(&it->target, value))
+		rc = no_memory(e);
+	if (rc || w->rule != RULE_AT_LEAST)
+		return rc;
+	rc = want_target(w, it->as_is, value, e);
+	return !rc && text_set(&it->as_is, value) ? no_memory(e) : rc;
+}
+
+int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
+	      struct err *e)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < w->n && !rc; i++)
+		rc = want_item(d, &w->list[i], circuit, asked, e);
+	return rc;
+}
+
+/*
+ * What the circuit @name on this device wants cannot be told: what it may have
+ * stays, and so do the machine's numbers.
+ */
+void diff_hold(struct diff *d, int ifindex, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n_items; i++) {
+		struct item *it = d->items[i];
+
+		it->held |= it->kind == ITEM_MODULE || it->kind == ITEM_SYSCTL ||
+			    (it->kind == ITEM_CIRCUIT ? !strcmp(it->name, name) :
+			     it->ifindex == ifindex);
+	}
+}
+
+/* --- changes --------------------------------------------------------------- */
+
+static bool is(const struct item *it, const char *value)
+{
+	return value && item_equal(it->kind, it->name, it->now, value);
+}
+
+/*
+ * Without the module the kernel does not tell of the congctl that a route has, and
+ * has it again as soon as the module is loaded: such a route is still ours.
+ */
+static bool hides_congctl(const struct diff *d, const struct item *it)
+{
+	const struct base *b = item_base(d, it);
+
+	return d->no_module && it->kind == ITEM_ROUTE && b &&
+	       (route_text_without_congctl(it->now, b->ours) ||
+		(b->next && route_text_without_congctl(it->now, b->next)));
+}
+
+/* An object on a device that is gone is told of by that device's number. */
+static bool is_ours(const struct diff *d, const struct item *it)
+{
+	const struct base *b = item_base(d, it);
+
+	if (!b)
+		return false;
+	/* our mq, cut short before all of its queues were filled */
+	if (it->kind == ITEM_QDISC && !strcmp(it->now, "mq unfinished"))
+		return true;
+	/* of a run that was cut short it is not known how far it came */
+	if (b->next && is(it, b->before))
+		return true;
+	if (it->kind == ITEM_CIRCUIT)
+		return object_is(it->now, b->ours, false) ||
+		       (b->next && object_is(it->now, b->next, false));
+	return is(it, b->ours) || is(it, b->next) || hides_congctl(d, it);
+}
+
+static int foreign_circuit(const struct item *it, struct err *e)
+{
+	char set[300] = "";
+
+	if (!strcmp(it->now, "absent"))
+		return 0;
+	snprintf(set, sizeof(set), "%.250s", it->now);
+	return err_set(e, -EEXIST,
+		       "there is a circuit %s that no state tells of, %s; ctcp-setup circuit del %s would clear the way, --name gives this one another name",
+		       it->name, set, it->name);
+}
+
+/* Somebody's qdisc is never replaced, nor is one with our handle that is not ours. */
+static int check_foreign(const struct item *it, struct err *e)
+{
+	struct qdisc q;
+
+	if (it->kind == ITEM_CIRCUIT && it->base == NOBODY)
+		return foreign_circuit(it, e);
+	if (it->kind != ITEM_QDISC || qdisc_parse(it->now, &q) || q.state == QDISC_DEFAULT)
+		return 0;
+	if (q.state == QDISC_FOREIGN)
+		return err_set(e, -EEXIST,
+			       "%s has a root qdisc of somebody else's, %s %x:; tc qdisc del dev %s root would clear the way",
+			       it->name, q.kind, q.handle >> 16, it->name);
+	if (it->base == NOBODY)
+		return err_set(e, -EEXIST,
+			       "%s has a qdisc %x: that no state tells of; tc qdisc del dev %s root would clear the way",
+			       it->name, OUR_MAJOR, it->name);
+	return 0;
+}
+
+static int add_change(struct diff *d, struct item *it, struct err *e)
+{
+	uint32_t n = d->n;
+
+	if (!(n & (n - 1))) {
+		size_t room = n ? 2 * (size_t)n : 1;
+		struct change *list = realloc(d->list, room * sizeof(*list));
+		struct item **of;
+
+		if (list)
+			d->list = list;
+		of = list ? realloc(d->of, room * sizeof(*of)) : NULL;
+		if (!of)
+			return no_memory(e);
+		d->of = of;
+	}
+	d->of[n] = it;
+	d->list[n] = (struct change){
+		.kind = it->kind, .name = it->name, .circuit = it->circuit,
+		.from = it->now, .to = it->target,
+	};
+	d->n++;
+	return 0;
+}
+
+/* What is there is refused even where it is what we would have made. */
+static int decide_wanted(struct diff *d, struct item *it, struct err *e)
+{
+	int rc = it->asked ? check_foreign(it, e) : 0;
+
+	if (rc)
+		return rc;
+	if (is(it, it->target))
+		return 0;
+	if (!is_ours(d, it)) {
+		it->left = (it->rule == RULE_AT_LEAST && is(it, it->as_is)) ||
+			   (!it->asked && !d->look);
+		if (it->left)
+			return 0;
+	}
+	return add_change(d, it, e);
+}
+
+static void leave(struct diff *d, struct item *it)
+{
+	char a[256], b[256];
+
+	it->left = true;
+	d->left++;
+	note(d->notes,
+	     "%s %s is \"%s\", which is not ours: left alone; undo --force would make it \"%s\"",
+	     item_kind_name(it->kind), it->name,
+	     item_describe(it->kind, it->name, it->now, a, sizeof(a)),
+	     item_describe(it->kind, it->name, it->target, b, sizeof(b)));
+}
+
+/* What cannot be read does not keep the others from going back. */
+static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
+{
+	char now[ITEM_VALUE];
+	int rc = d->backend->get(d->backend, it->kind, it->name, now, e);
+
+	if (rc == -ENODEV || rc == -ENOENT) {
+		d->gone++;
+		return 0;
+	}
+	if (rc) {
+		note(d->notes, "%s", e->text);
+		it->left = true;
+		d->left++;
+		return 0;
+	}
+	if (text_set(&it->now, as_set(d, it, now)))
+		return no_memory(e);
+	if (is(it, it->target) && !hides_congctl(d, it)) {
+		d->already++;
+		return 0;
+	}
+	if (is_ours(d, it) || d->force)
+		return add_change(d, it, e);
+	leave(d, it);
+	return 0;
+}
+
+/* What goes back comes first, the last set before all others; the module last of all. */
+int diff_end(struct diff *d, struct err *e)
+{
+	struct item *module = find_item(d, ITEM_MODULE, MODULE_NAME);
+	uint32_t i;
+	int rc = 0;
+
+	for (i = d->n_items; i-- > 0 && !rc; )
+		if (d->items[i]->circuit == NOBODY && !d->items[i]->held &&
+		    d->items[i] != module)
+			rc = decide_unwanted(d, d->items[i], e);
+	for (i = 0; i < d->n_items && !rc; i++)
+		if (d->items[i]->circuit != NOBODY)
+			rc = decide_wanted(d, d->items[i], e);
+	if (!rc && module && module->circuit == NOBODY && !module->held)
+		rc = decide_unwanted(d, module, e);
+	if (d->elsewhere[0])
+		note(d->notes,
+		     "set in the machine's own network namespace, not here, at least: %s",
+		     d->elsewhere);
+	return rc;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the circuits want of each item, against what the kernel has of it.
+ *
+ *	target = what the item was before us, with the wants of all circuits
+ *	now    = what it is; ours (as set, or as a run that was cut short was about to),
+ *		 as before, or somebody's
+ *
+ * An item that no circuit wants any more has what it was before as its target.  What
+ * is ours becomes the target.  What is not stays as it is, but for an item of the
+ * circuit that this command sets; and a number that somebody made large enough for
+ * all circuits stays in any case.
+ */
+#ifndef CTCP_DIFF_H
+#define CTCP_DIFF_H
+
+#include "state.h"
+#include "wants.h"
+
+#define NOBODY UINT32_MAX
+
+struct change {
+	enum item_kind kind;
+	const char *name;
+	const char *from, *to;
+	uint32_t circuit;	/* whose want, NOBODY = it goes back */
+};
+
+struct item {
+	enum item_kind kind;
+	char *name;
+	int ifindex;
+	uint32_t base;		/* in the state's list, NOBODY = not changed by us so far */
+	uint32_t circuit;	/* the last that wants it, or NOBODY */
+	enum rule rule;
+	bool asked;		/* by a circuit that this command sets */
+	bool held;		/* it stays: a circuit that may want it cannot be planned */
+	bool left;		/* it stays as it is */
+	bool made;		/* it was changed */
+	char *before;		/* of a fresh item what is there */
+	char *now;		/* NULL: it cannot be read, or is gone */
+	char *target;
+	char *as_is;		/* what the wants make of @now */
+};
+
+struct diff {
+	struct state *state;
+	struct backend *backend;
+	struct notes *notes;
+	bool force;		/* what is somebody's goes back, too */
+	bool no_module;		/* is loaded */
+	bool look;		/* nothing will be changed: a difference is no error */
+	uint32_t n_items;
+	struct item **items;
+	void *tree;
+	uint32_t n;		/* of what is to be changed */
+	struct change *list;
+	struct item **of;	/* of each change */
+	uint32_t already, gone, left;
+	char elsewhere[256];	/* what only the machine's own namespace has */
+};
+
+struct base *item_base(const struct diff *d, const struct item *it);
+int diff_begin(struct diff *d, struct err *e);
+int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
+	      struct err *e);
+void diff_hold(struct diff *d, int ifindex, const char *name);
+int diff_end(struct diff *d, struct err *e);
+void diff_free(struct diff *d);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the commands share: the kernel, the state, and facts -> plans -> wants -> diff.
+ */
+#ifndef CTCP_SESSION_H
+#define CTCP_SESSION_H
+
+#include "args.h"
+#include "commit.h"
+#include "diff.h"
+#include "kernel.h"
+#include "live.h"
+#include "store.h"
+
+/* A circuit of the state with its numbers. */
+struct planned {
+	struct facts facts;
+	struct plan plan;
+	int rc;			/* why there are none */
+	struct err why;
+};
+
+struct session {
+	const struct args *args;
+	struct kernel kernel;
+	struct store store;
+	struct state state;
+	struct planned *planned;	/* of each circuit of the state */
+	struct diff diff;
+	struct outcome outcome;
+	bool cut_short;			/* an earlier run was */
+	struct lives lives;		/* show: the circuits that there are */
+	struct notes notes;		/* what the plan decided, what was skipped */
+	struct notes trouble;		/* what a recovery or a rollback met */
+};
+
+int session_open(struct session *s, const struct args *a, struct err *e);
+void session_close(struct session *s);
+int session_lock(struct session *s, struct err *e);
+int session_read(struct session *s, struct err *e);
+int session_look(struct session *s, struct err *e);
+int session_diff(struct session *s, const struct member *asked, struct err *e);
+int session_commit(struct session *s, bool go_on, struct err *e);
+void session_check_route(struct session *s, const struct circuit *c);
+bool session_shows(const struct session *s, uint32_t i);
+int need_net_admin(const char *or, struct err *e);
+
+#endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state of a namespace, in memory: see state.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object.h"
+#include "state.h"
+
+void base_clear(struct base *b)
+{
+	free(b->name);
+	free(b->before);
+	free(b->ours);
+	free(b->next);
+	memset(b, 0, sizeof(*b));
+}
+
+void state_free(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_base; i++)
+		base_clear(&st->base[i]);
+	free(st->base);
+	free(st->circuits);
+	memset(st, 0, sizeof(*st));
+}
+
+/* The module is the machine's and not the namespace's. */
+bool state_is_empty(const struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_base; i++)
+		if (st->base[i].kind != ITEM_MODULE)
+			return false;
+	return !st->n_circuits;
+}
+
+/* Of a run that did not end. */
+bool state_is_pending(const struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].standing != STANDING)
+			return true;
+	for (i = 0; i < st->n_base; i++)
+		if (st->base[i].next)
+			return true;
+	return false;
+}
+
+/* Room for one more of @n: at 0, 1, 2, 4, 8... twice as much. */
+static void *grown(void *list, uint32_t n, size_t size)
+{
+	if (n & (n - 1))
+		return list;
+	return realloc(list, size * (n ? 2 * (size_t)n : 1));
+}
+
+/* NULL: out of memory. */
+struct member *state_add(struct state *st, const struct circuit *c, int ifindex)
+{
+	struct member *list = grown(st->circuits, st->n_circuits, sizeof(*list)), *m;
+
+	if (!list)
+		return NULL;
+	st->circuits = list;
+	m = &list[st->n_circuits++];
+	memset(m, 0, sizeof(*m));
+	m->circuit = *c;
+	if (!m->circuit.name[0])
+		memcpy(m->circuit.name, c->dev, sizeof(c->dev));
+	m->ifindex = ifindex;
+	return m;
+}
+
+int text_set(char **to, const char *from)
+{
+	char *copy = from ? strdup(from) : NULL;
+
+	if (from && !copy)
+		return -ENOMEM;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+/* An item about to be changed for the first time.  NULL: out of memory. */
+struct base *state_add_base(struct state *st, enum item_kind kind, const char *name,
+			    int ifindex, const char *before)
+{
+	struct base *list = grown(st->base, st->n_base, sizeof(*list)), *b;
+
+	if (!list)
+		return NULL;
+	st->base = list;
+	b = &list[st->n_base];
+	memset(b, 0, sizeof(*b));
+	b->kind = kind;
+	b->ifindex = ifindex;
+	if (text_set(&b->name, name) || text_set(&b->before, before) ||
+	    text_set(&b->ours, before)) {
+		base_clear(b);
+		return NULL;
+	}
+	st->n_base++;
+	return b;
+}
+
+/* Without the items that were cleared. */
+void state_pack_base(struct state *st)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < st->n_base; i++)
+		if (st->base[i].name)
+			st->base[n++] = st->base[i];
+	st->n_base = n;
+}
+
+static void drop_circuits(struct state *st, enum standing which)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		if (st->circuits[i].standing == which)
+			continue;
+		st->circuits[n] = st->circuits[i];
+		st->circuits[n++].standing = STANDING;
+	}
+	st->n_circuits = n;
+}
+
+/* The list as it was before a run that was cut short; its items are still to go back. */
+void state_recover(struct state *st)
+{
+	drop_circuits(st, ADDING);
+}
+
+/* The list as a run that ended wanted it. */
+void state_settle(struct state *st)
+{
+	drop_circuits(st, REMOVING);
+}
+
+/* --- the list -------------------------------------------------------------- */
+
+/* By its name, or by its device, whatever that is called now. */
+bool member_is(const struct member *m, const char *word)
+{
+	return !strcmp(m->circuit.dev, word) || !strcmp(m->circuit.name, word);
+}
+
+static int check_name(const struct circuit *c, const struct member *m, struct err *e)
+{
+	if (strcmp(circuit_name(c), m->circuit.name))
+		return 0;
+	return err_set(e, -EEXIST,
+		       "circuit %s is that of another device already, %s; --name gives this one another name",
+		       m->circuit.name, m->circuit.dev);
+}
+
+/* A prefix is one circuit's, for the route to it is one. */
+static int check_prefix(const struct circuit *c, const struct member *m, struct err *e)
+{
+	char to[64];
+
+	if (!c->to.family || !prefix_equal(&c->to, &m->circuit.to))
+		return 0;
+	return err_set(e, -EEXIST,
+		       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
+		       format_prefix(to, sizeof(to), &c->to), m->circuit.name, m->circuit.dev,
+		       m->circuit.name);
+}
+
+/* The circuit of its device is replaced by @c, which stands at @at. */
+int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
+		  struct err *e)
+{
+	struct member *m;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < st->n_circuits && !rc; i++) {
+		m = &st->circuits[i];
+		if (!strcmp(m->circuit.dev, c->dev)) {
+			m->standing = REMOVING;
+			continue;
+		}
+		rc = check_name(c, m, e);
+		if (!rc)
+			rc = check_prefix(c, m, e);
+	}
+	if (rc)
+		return rc;
+	m = state_add(st, c, ifindex);
+	if (!m)
+		return err_set(e, -ENOMEM, "out of memory");
+	m->standing = ADDING;
+	*at = st->n_circuits - 1;
+	return 0;
+}
+
+/* All that @word names go.  False: there is none. */
+bool state_drop(struct state *st, const char *word)
+{
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		if (!member_is(&st->circuits[i], word))
+			continue;
+		st->circuits[i].standing = REMOVING;
+		any = true;
+	}
+	return any;
+}
+
+/* --- devices --------------------------------------------------------------- */
+
+/* The object with @dev as its device, where it has one. */
+static int object_move(char **text, const char *dev)
+{
+	char value[ITEM_VALUE];
+	struct object o;
+	int rc;
+
+	if (!*text || object_parse(*text, &o))
+		return 0;
+	if (!o.dev[0]) {
+		object_free(&o);
+		return 0;
+	}
+	snprintf(o.dev, sizeof(o.dev), "%s", dev);
+	rc = object_format(&o, value);
+	object_free(&o);
+	return rc ? rc : text_set(text, value);
+}
+
+static int base_move(struct base *b, const char *dev)
+{
+	if (b->kind == ITEM_CIRCUIT)
+		return object_move(&b->ours, dev) ?: object_move(&b->next, dev);
+	if (b->kind == ITEM_QDISC || b->kind == ITEM_TXQLEN)
+		return text_set(&b->name, dev);
+	return 0;
+}
+
+/* The device is called @dev now. */
+int state_device_is(struct state *st, int ifindex, const char *dev)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].ifindex == ifindex)
+			snprintf(st->circuits[i].circuit.dev, IFNAMSIZ, "%s", dev);
+	for (i = 0; i < st->n_base && !rc; i++)
+		if (st->base[i].ifindex == ifindex)
+			rc = base_move(&st->base[i], dev);
+	return rc;
+}
+
+/* Queue and routes went with their device; a circuit stays and tells of its number. */
+int state_device_gone(struct state *st, int ifindex)
+{
+	char number[IFNAMSIZ];
+	uint32_t i;
+	int rc = 0;
+
+	snprintf(number, sizeof(number), "#%d", ifindex);
+	for (i = 0; i < st->n_base && !rc; i++) {
+		struct base *b = &st->base[i];
+
+		if (b->ifindex != ifindex)
+			continue;
+		if (b->kind == ITEM_CIRCUIT) {
+			rc = base_move(b, number);
+		} else {
+			base_clear(b);
+			st->gone++;
+		}
+	}
+	state_pack_base(st);
+	return rc;
+}

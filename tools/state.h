@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The state: what ctcp-setup holds of one network namespace.
+ *
+ *	circuits	what shall be
+ *	base		the items that were changed for them: before us, and ours
+ *
+ * What every item should be follows from the circuits and from what it was before,
+ * so that undo is the list without a circuit, rollback the list of before, and
+ * recovery the same once more (diff.h).
+ *
+ * As text it is a file of command lines, one a circuit, and of base lines:
+ *
+ *	ctcp-setup 1 boot 0c1e...
+ *	device eth1 7
+ *	add lhc --rate 4gbit --rtt 26ms --to 192.0.2.0/24 eth1
+ *	base sysctl net.ipv4.tcp_sack 0 before 0 ours 1
+ *	base qdisc eth1 7 before default ours "tbf rate ..." next default
+ *	end
+ *
+ * A run that is under way, or was cut short, has its circuits as "adding" and those
+ * that they replace as "removing", and what it is about to set as "next".  A device is
+ * known by its index; of one that is gone the kernel has taken what was bound to it.
+ */
+#ifndef CTCP_STATE_H
+#define CTCP_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "circuit.h"
+#include "err.h"
+#include "item.h"
+
+enum standing {
+	STANDING,	/* as the last run that ended left it */
+	ADDING,		/* of a run under way */
+	REMOVING,
+};
+
+struct member {
+	struct circuit circuit;		/* with its name */
+	int ifindex;			/* of its device */
+	enum standing standing;
+};
+
+struct base {
+	enum item_kind kind;
+	int ifindex;			/* of the device that it is bound to, 0 = none */
+	char *name;
+	char *before;			/* what it was before us */
+	char *ours;			/* what we set */
+	char *next;			/* what a run is about to set, NULL = nothing */
+};
+
+struct state {
+	uint32_t n_circuits, n_base;
+	struct member *circuits;
+	struct base *base;
+	uint32_t gone;			/* items that went with their device */
+};
+
+void state_free(struct state *st);
+bool state_is_empty(const struct state *st);
+bool state_is_pending(const struct state *st);
+
+struct member *state_add(struct state *st, const struct circuit *c, int ifindex);
+struct base *state_add_base(struct state *st, enum item_kind kind, const char *name,
+			    int ifindex, const char *before);
+int text_set(char **to, const char *from);
+void base_clear(struct base *b);
+void state_pack_base(struct state *st);
+
+void state_recover(struct state *st);
+void state_settle(struct state *st);
+bool member_is(const struct member *m, const char *word);
+int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
+		  struct err *e);
+bool state_drop(struct state *st, const char *word);
+
+int state_device_is(struct state *st, int ifindex, const char *dev);
+int state_device_gone(struct state *st, int ifindex);
+
+int state_format(const struct state *st, const char *boot, char **text, size_t *len);
+int state_parse(const char *text, size_t len, const char *boot, struct state *st,
+		struct err *e);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state as text, and back: see state.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "state.h"
+#include "units.h"
+#include "words.h"
+
+#define STATE_VERSION "1"
+
+static const char * const verbs[] = {
+	[STANDING] = "add",
+	[ADDING] = "adding",
+	[REMOVING] = "removing",
+};
+
+/* --- format ---------------------------------------------------------------- */
+
+static void print_sizes(FILE *out, const struct circuit *c)
+{
+	if (c->multiple != 1300)
+		fprintf(out, " --multiple %u.%03u", c->multiple / 1000, c->multiple % 1000);
+	if (c->streams != 1)
+		fprintf(out, " --streams %u", c->streams);
+	if (c->mss)
+		fprintf(out, " --mss %u", c->mss);
+	if (c->burst)
+		fprintf(out, " --burst %" PRIu64, c->burst);
+	if (c->limit)
+		fprintf(out, " --limit %" PRIu64, c->limit);
+}
+
+/* The words of the command line that asked for it. */
+static void print_circuit(FILE *out, const struct circuit *c)
+{
+	char text[64];
+
+	word_print(out, c->name);
+	fprintf(out, " --rate %" PRIu64 "bit --rtt %" PRIu64 "us", c->rate * 8, c->rtt_us);
+	print_sizes(out, c);
+	if (c->loss)
+		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
+	if (c->shaper != SHAPER_TBF)
+		fprintf(out, " --shaper %s", shaper_name(c->shaper));
+	if (c->to.family)
+		fprintf(out, " --to %s", format_prefix(text, sizeof(text), &c->to));
+	if (c->via.family)
+		fprintf(out, " --via %s", format_addr(text, sizeof(text), &c->via));
+	fprintf(out, "%s%s%s --", c->pace ? " --pace" : "",
+		c->early_window ? " --early-window" : "", c->default_cc ? " --default-cc" : "");
+	word_print(out, c->dev);
+	fputc('\n', out);
+}
+
+static void print_base(FILE *out, const struct base *b)
+{
+	fprintf(out, "base %s", item_kind_name(b->kind));
+	word_print(out, b->name);
+	fprintf(out, " %d before", b->ifindex);
+	word_print(out, b->before);
+	fputs(" ours", out);
+	word_print(out, b->ours);
+	if (b->next) {
+		fputs(" next", out);
+		word_print(out, b->next);
+	}
+	fputc('\n', out);
+}
+
+static void print_circuits(FILE *out, const struct state *st)
+{
+	const struct member *m, *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++, last = m) {
+		m = &st->circuits[i];
+		if (!last || last->ifindex != m->ifindex ||
+		    strcmp(last->circuit.dev, m->circuit.dev)) {
+			fputs("device", out);
+			word_print(out, m->circuit.dev);
+			fprintf(out, " %d\n", m->ifindex);
+		}
+		fputs(verbs[m->standing], out);
+		print_circuit(out, &m->circuit);
+	}
+}
+
+/* @boot: of the machine's run, after which nothing of this is so any more. */
+int state_format(const struct state *st, const char *boot, char **text, size_t *len)
+{
+	FILE *out = open_memstream(text, len);
+	uint32_t i;
+
+	if (!out)
+		return -ENOMEM;
+	fprintf(out, "ctcp-setup " STATE_VERSION " boot %s\n", boot);
+	print_circuits(out, st);
+	/* the module is the machine's and not the namespace's */
+	for (i = 0; i < st->n_base; i++)
+		if (st->base[i].kind != ITEM_MODULE)
+			print_base(out, &st->base[i]);
+	fputs("end\n", out);
+	if (fclose(out)) {
+		free(*text);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- parse ----------------------------------------------------------------- */
+
+struct parser {
+	struct state *st;
+	const char *boot;
+	char dev[IFNAMSIZ];	/* of the last device line */
+	int ifindex;
+	unsigned int line;
+	bool begun, other_boot, ended;
+	struct err why;
+};
+
+static bool parse_index(const char *s, int *index)
+{
+	uint32_t n;
+	struct err unused = { "" };
+
+	if (parse_count("index", s, 0, INT32_MAX, &n, &unused))
+		return false;
+	*index = (int)n;
+	return true;
+}
+
+static int parse_head(struct parser *p, int n, char **words)
+{
+	if (n != 4 || strcmp(words[0], "ctcp-setup") || strcmp(words[1], STATE_VERSION) ||
+	    strcmp(words[2], "boot"))
+		return -EBADMSG;
+	p->begun = true;
+	p->other_boot = strcmp(words[3], p->boot);
+	return 0;
+}
+
+static int parse_device(struct parser *p, int n, char **words)
+{
+	if (n != 3 || parse_dev(words[1], p->dev, &p->why) || !parse_index(words[2], &p->ifindex))
+		return -EBADMSG;
+	return 0;
+}
+
+/* add NAME OPTION... -- DEV */
+static int parse_circuit(struct parser *p, int n, char **words, enum standing standing)
+{
+	char name[TCP_CIRCUIT_NAME_LEN];
+	struct member *m;
+	struct args a;
+	int rc;
+
+	if (n < 4 || parse_name(words[1], name, &p->why))
+		return -EBADMSG;
+	words[1] = words[0];
+	rc = args_parse(n - 1, words + 1, TAKES_CIRCUIT | TAKES_DEV, &a, &p->why);
+	args_free(&a);
+	if (rc)
+		return -EBADMSG;
+	memcpy(a.circuit.name, name, sizeof(name));
+	if (circuit_check(&a.circuit, &p->why) || strcmp(a.circuit.dev, p->dev))
+		return -EBADMSG;
+	m = state_add(p->st, &a.circuit, p->ifindex);
+	if (!m)
+		return -ENOMEM;
+	m->standing = standing;
+	return 0;
+}
+
+/* base KIND NAME INDEX before V ours V [next V] */
+static int parse_base(struct parser *p, int n, char **words)
+{
+	enum item_kind kind;
+	struct base *b;
+	int index;
+
+	if ((n != 8 && n != 10) || item_kind_parse(words[1], &kind) || kind == ITEM_MODULE ||
+	    !parse_index(words[3], &index) || strcmp(words[4], "before") ||
+	    strcmp(words[6], "ours") || (n == 10 && strcmp(words[8], "next")) ||
+	    strlen(words[2]) >= ITEM_NAME || strlen(words[5]) >= ITEM_VALUE ||
+	    strlen(words[7]) >= ITEM_VALUE || (n == 10 && strlen(words[9]) >= ITEM_VALUE))
+		return -EBADMSG;
+	b = state_add_base(p->st, kind, words[2], index, words[5]);
+	if (!b || text_set(&b->ours, words[7]) || text_set(&b->next, n == 10 ? words[9] : NULL))
+		return -ENOMEM;
+	return 0;
+}
+
+static int parse_line(struct parser *p, char *line)
+{
+	char *words[WORDS_MAX + 1];
+	int n = words_split(line, words);
+	unsigned int i;
+
+	if (n <= 0 || p->ended)
+		return -EBADMSG;
+	if (!p->begun)
+		return parse_head(p, n, words);
+	if (!strcmp(words[0], "device"))
+		return parse_device(p, n, words);
+	if (!strcmp(words[0], "base"))
+		return parse_base(p, n, words);
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (!strcmp(words[0], verbs[i]))
+			return parse_circuit(p, n, words, (enum standing)i);
+	p->ended = n == 1 && !strcmp(words[0], "end");
+	return p->ended ? 0 : -EBADMSG;
+}
+
+/* Each line ends with a newline, and there is no NUL in it. */
+static int parse_lines(struct parser *p, char *text, size_t len)
+{
+	char *line = text, *end;
+	int rc = 0;
+
+	if (memchr(text, 0, len))
+		return -EBADMSG;
+	while (!rc && line < text + len) {
+		p->line++;
+		end = memchr(line, '\n', (size_t)(text + len - line));
+		if (!end)
+			return -EBADMSG;
+		*end = 0;
+		rc = parse_line(p, line);
+		line = end + 1;
+	}
+	return rc ? rc : p->ended ? 0 : -EBADMSG;
+}
+
+/* -EBADMSG: @e has the line that is wrong; @st is empty then, as after another boot. */
+int state_parse(const char *text, size_t len, const char *boot, struct state *st,
+		struct err *e)
+{
+	struct parser p = { .st = st, .boot = boot };
+	char *copy = malloc(len + 1);
+	int rc;
+
+	memset(st, 0, sizeof(*st));
+	if (!copy)
+		return err_set(e, -ENOMEM, "out of memory");
+	memcpy(copy, text, len);
+	rc = parse_lines(&p, copy, len);
+	free(copy);
+	if (rc == -ENOMEM)
+		err_set(e, rc, "out of memory");
+	else if (rc)
+		err_set(e, rc, "line %u is not one of a state%s%s", p.line,
+			p.why.text[0] ? ": " : "", p.why.text);
+	if (rc || p.other_boot)
+		state_free(st);
+	return rc;
+}

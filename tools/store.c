@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * States on disk: see store.h.
+ *
+ * A file is written beside its place, made durable, and renamed into it; so
+ * there is the old state or the new one, and never half of either.  /run is
+ * empty after a boot, as is what the kernel had been told; a folder that is not
+ * knows by the machine's boot id that its files tell of another one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store.h"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71	/* Linux 5.14 */
+#endif
+
+#define RUN_DIR		"/run/ctcp-setup"
+#define BOOT_ID		"/proc/sys/kernel/random/boot_id"
+#define LOCK_NAME	"lock"
+#define MODULE_FILE	"module"
+#define SUFFIX		".state"
+#define LOCK_WAIT_MS	5000
+#define LOCK_POLL_MS	20
+#define STATE_MAX	(256 << 20)	/* bytes; 60,000 circuits have some 30 MB */
+
+/* A cookie is never used again before the next boot; an inode may be. */
+static int netns_key(char key[NETNS_KEY])
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
+	uint64_t cookie;
+	socklen_t len = sizeof(cookie);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	rc = getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len);
+	close(fd);
+	if (!rc) {
+		snprintf(key, NETNS_KEY, "c%" PRIu64, cookie);
+		return 0;
+	}
+	if (stat("/proc/self/ns/net", &st))
+		return -errno;
+	snprintf(key, NETNS_KEY, "i%" PRIu64, (uint64_t)st.st_ino);
+	return 0;
+}
+
+static void read_boot(char *buf, size_t len)
+{
+	FILE *f = fopen(BOOT_ID, "re");
+
+	if (!f || !fgets(buf, (int)len, f))
+		snprintf(buf, len, "unknown");
+	if (f)
+		fclose(f);
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+int store_open(struct store *s, struct err *e)
+{
+	const char *dir = getenv("CTCP_RUNDIR");
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	s->lock = -1;
+	if (!dir || !*dir)
+		dir = RUN_DIR;
+	if (strlen(dir) >= sizeof(s->dir))
+		return err_set(e, -ENAMETOOLONG, "CTCP_RUNDIR is longer than %zu bytes",
+			       sizeof(s->dir) - 1);
+	snprintf(s->dir, sizeof(s->dir), "%s", dir);
+	read_boot(s->boot, sizeof(s->boot));
+	rc = netns_key(s->netns);
+	return rc ? err_set(e, rc, "cannot tell this network namespace: %s", strerror(-rc)) : 0;
+}
+
+void store_close(struct store *s)
+{
+	free(s->text);
+	s->text = NULL;
+	if (s->lock >= 0)
+		close(s->lock);
+	s->lock = -1;
+}
+
+/* --- lock ------------------------------------------------------------------ */
+
+static int lock_busy(int fd, struct err *e)
+{
+	char pid[16] = "";
+	ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+
+	pid[n > 0 ? n : 0] = 0;
+	pid[strcspn(pid, "\n")] = 0;
+	return err_set(e, -EBUSY,
+		       "another ctcp-setup has been at work for %d s, process %s; wait for it or end it",
+		       LOCK_WAIT_MS / 1000, pid[0] ? pid : "unknown");
+}
+
+static int wait_for_lock(int fd, struct err *e)
+{
+	const struct timespec poll = { .tv_nsec = LOCK_POLL_MS * 1000000L };
+	int waited;
+
+	for (waited = 0; flock(fd, LOCK_EX | LOCK_NB); waited += LOCK_POLL_MS) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_set(e, -errno, "cannot lock the state: %s",
+				       strerror(errno));
+		if (waited >= LOCK_WAIT_MS)
+			return lock_busy(fd, e);
+		nanosleep(&poll, NULL);
+	}
+	return 0;
+}
+
+/* One lock for all namespaces: circuits of two may share the module. */
+int store_lock(struct store *s, struct err *e)
+{
+	char path[300];
+	int rc;
+
+	if (mkdir(s->dir, 0755) && errno != EEXIST)
+		return err_set(e, -errno, "cannot make %s for the state: %s", s->dir,
+			       strerror(errno));
+	snprintf(path, sizeof(path), "%s/" LOCK_NAME, s->dir);
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock < 0)
+		return err_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
+	/* whoever can open it can hold it for ever; it may be of an older version */
+	if (fchmod(s->lock, 0600))
+		return err_set(e, -errno, "cannot close %s to others: %s", path, strerror(errno));
+	rc = wait_for_lock(s->lock, e);
+	if (rc)
+		return rc;
+	/* who holds it is for the next one's message only */
+	if (ftruncate(s->lock, 0) || dprintf(s->lock, "%d\n", getpid()) < 0)
+		return 0;
+	return 0;
+}
+
+/* --- read ------------------------------------------------------------------ */
+
+void store_path(const struct store *s, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s/%s" SUFFIX, s->dir, s->netns);
+}
+
+/* -ENOENT: there is none. */
+static int read_file(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), rc = 0;
+	struct stat st;
+	ssize_t n = 1;
+
+	*text = NULL;
+	*len = 0;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size > STATE_MAX)
+		rc = -EBADMSG;
+	else
+		*text = malloc((size_t)st.st_size + 1);
+	if (!rc && !*text)
+		rc = -ENOMEM;
+	while (!rc && *len < (size_t)st.st_size && n) {
+		n = read(fd, *text + *len, (size_t)st.st_size - *len);
+		if (n < 0 && errno != EINTR)
+			rc = -errno;
+		else if (n > 0)
+			*len += (size_t)n;
+	}
+	close(fd);
+	if (rc) {
+		free(*text);
+		*text = NULL;
+	}
+	return rc;
+}
+
+/* No folder, no file: no circuit yet. */
+int store_read(struct store *s, struct state *st, struct err *e)
+{
+	char path[320];
+	struct err why = { "" };
+	int rc;
+
+	memset(st, 0, sizeof(*st));
+	store_path(s, path, sizeof(path));
+	free(s->text);
+	rc = read_file(path, &s->text, &s->len);
+	if (rc == -ENOENT)
+		return 0;
+	if (rc)
+		return err_set(e, rc, "cannot read the state %s: %s", path, strerror(-rc));
+	rc = state_parse(s->text, s->len, s->boot, st, &why);
+	if (rc == -EBADMSG)
+		return err_set(e, rc,
+			       "the state %s is damaged and nothing of it was used, %s; set back by hand what it names, then delete it",
+			       path, why.text);
+	return rc ? err_set(e, rc, "%s", why.text) : 0;
+}
+
+/* --- write ----------------------------------------------------------------- */
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd))
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int write_beside(const char *path, const char *text, size_t len)
+{
+	int fd, rc;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	rc = write_all(fd, text, len);
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+/* All of @text, or what was there before. */
+static int write_file(const struct store *s, const char *path, const char *text, size_t len)
+{
+	char beside[340];
+	int rc;
+
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	rc = write_beside(beside, text, len);
+	if (!rc && rename(beside, path))
+		rc = -errno;
+	if (rc)
+		unlink(beside);
+	return rc ? rc : sync_dir(s->dir);
+}
+
+static int remove_file(const struct store *s, const char *path)
+{
+	if (unlink(path))
+		return errno == ENOENT ? 0 : -errno;
+	return sync_dir(s->dir);
+}
+
+/* A state that holds nothing has no file. */
+int store_write(struct store *s, const struct state *st, struct err *e)
+{
+	char path[320], *text = NULL;
+	size_t len;
+	int rc;
+
+	store_path(s, path, sizeof(path));
+	if (state_is_empty(st)) {
+		s->touched = true;
+		rc = remove_file(s, path);
+		return rc ? err_set(e, rc, "cannot remove the state %s: %s", path,
+				    strerror(-rc)) : 0;
+	}
+	rc = state_format(st, s->boot, &text, &len);
+	if (!rc && !s->touched && s->text && s->len == len && !memcmp(s->text, text, len)) {
+		free(text);
+		return 0;
+	}
+	s->touched = true;
+	if (!rc)
+		rc = write_file(s, path, text, len);
+	free(text);
+	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
+}
+
+/* The file as it was read. */
+int store_restore(struct store *s, struct err *e)
+{
+	char path[320];
+	int rc;
+
+	store_path(s, path, sizeof(path));
+	rc = s->text ? write_file(s, path, s->text, s->len) : remove_file(s, path);
+	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
+}
+
+/* --- the module ------------------------------------------------------------ */
+
+static void module_path(const struct store *s, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s/" MODULE_FILE, s->dir);
+}
+
+/* We loaded it, since this boot. */
+bool store_has_module(const struct store *s)
+{
+	char path[320], *text;
+	size_t len, n = strlen(s->boot);
+	bool has;
+
+	module_path(s, path, sizeof(path));
+	if (read_file(path, &text, &len))
+		return false;
+	has = len == n + 1 && !memcmp(text, s->boot, n);
+	free(text);
+	return has;
+}
+
+int store_keep_module(const struct store *s, bool keep, struct err *e)
+{
+	char path[320], text[64];
+	int rc;
+
+	module_path(s, path, sizeof(path));
+	snprintf(text, sizeof(text), "%s\n", s->boot);
+	rc = keep ? write_file(s, path, text, strlen(text)) : remove_file(s, path);
+	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
+}
+
+static bool is_state(const char *name)
+{
+	size_t n = strlen(name), end = strlen(SUFFIX);
+
+	return n > end && name[0] != '.' && !strcmp(name + n - end, SUFFIX);
+}
+
+/* One that cannot be read may have circuits, too. */
+static bool has_circuits(const struct store *s, const char *path, char dev[IFNAMSIZ])
+{
+	struct state st = { 0 };
+	struct err unused = { "" };
+	bool has = true;
+	char *text;
+	size_t len;
+	int rc;
+
+	strcpy(dev, "?");
+	rc = read_file(path, &text, &len);
+	if (rc)
+		return rc != -ENOENT;
+	if (!state_parse(text, len, s->boot, &st, &unused)) {
+		has = st.n_circuits;
+		if (has)
+			memcpy(dev, st.circuits[0].circuit.dev, IFNAMSIZ);
+	}
+	state_free(&st);
+	free(text);
+	return has;
+}
+
+/* Another namespace's state with a circuit: its file, and the device of one. */
+bool store_others(const struct store *s, char *file, size_t len, char dev[IFNAMSIZ])
+{
+	DIR *dir = opendir(s->dir);
+	char own[320];
+	struct dirent *entry;
+	bool found = false;
+
+	store_path(s, own, sizeof(own));
+	while (dir && !found && (entry = readdir(dir))) {
+		if (!is_state(entry->d_name))
+			continue;
+		snprintf(file, len, "%s/%s", s->dir, entry->d_name);
+		found = strcmp(file, own) && has_circuits(s, file, dev);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}

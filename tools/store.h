@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * States on disk: one file a network namespace, /run/ctcp-setup/NAMESPACE.state, or
+ * below CTCP_RUNDIR; and beside them a file "module" while the module is one that we
+ * loaded, for that is the machine's.
+ */
+#ifndef CTCP_STORE_H
+#define CTCP_STORE_H
+
+#include <stdbool.h>
+
+#include "state.h"
+
+#define NETNS_KEY 24
+
+struct store {
+	char dir[256];
+	char netns[NETNS_KEY];
+	char boot[40];
+	int lock;		/* fd, -1 = not held */
+	char *text;		/* the file as it was read, NULL = there was none */
+	size_t len;
+	bool touched;		/* it was written since */
+};
+
+int store_open(struct store *s, struct err *e);
+void store_close(struct store *s);
+int store_lock(struct store *s, struct err *e);
+int store_read(struct store *s, struct state *st, struct err *e);
+int store_write(struct store *s, const struct state *st, struct err *e);
+int store_restore(struct store *s, struct err *e);
+void store_path(const struct store *s, char *buf, size_t len);
+
+bool store_has_module(const struct store *s);
+int store_keep_module(const struct store *s, bool keep, struct err *e);
+bool store_others(const struct store *s, char *file, size_t len, char dev[IFNAMSIZ]);
+
+#endif

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state: its text, its file, the lock.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "store.h"
+#include "words.h"
+
+#define BOOT "3b1f-boot"
+
+struct fixture {
+	struct state st;
+	char *text;
+	size_t len;
+};
+
+static void add_base(struct state *st, enum item_kind kind, const char *name, int ifindex,
+		     const char *before, const char *ours, const char *next)
+{
+	struct base *b = state_add_base(st, kind, name, ifindex, before);
+
+	assert_non_null(b);
+	assert_int_equal(text_set(&b->ours, ours), 0);
+	assert_int_equal(text_set(&b->next, next), 0);
+}
+
+static struct circuit sample(const char *dev)
+{
+	struct circuit c = CIRCUIT_DEFAULTS;
+	struct err e;
+
+	strcpy(c.dev, dev);
+	c.rate = 500000000;
+	c.rtt_us = 26000;
+	c.multiple = 1305;
+	c.streams = 4;
+	c.mss = 1448;
+	c.limit = 16900782;
+	c.loss = 45455;
+	c.shaper = SHAPER_FQ;
+	c.pace = true;
+	c.early_window = true;
+	c.default_cc = true;
+	assert_int_equal(parse_prefix("192.0.2.0/24", &c.to, &e), 0);
+	assert_int_equal(parse_gateway("198.51.100.1", &c.via, &e), 0);
+	return c;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct circuit c = sample("eth1"), d = CIRCUIT_DEFAULTS;
+
+	assert_non_null(state_add(&f->st, &c, 7));
+	strcpy(d.dev, "-a\"b\\");
+	strcpy(d.name, "odd");
+	d.rate = 1000;
+	d.rtt_us = 1;
+	d.burst = 2000;
+	assert_non_null(state_add(&f->st, &d, 8));
+	f->st.circuits[1].standing = ADDING;
+	add_base(&f->st, ITEM_SYSCTL, "net.ipv4.tcp_rmem", 0, "4096 131072 6291456",
+		 "4096 131072 67603128", NULL);
+	add_base(&f->st, ITEM_QDISC, "-a\"b\\", 8, "default", "default", "tbf \"odd\\ \\\"");
+	add_base(&f->st, ITEM_SYSCTL, ALLOWED_CC, 0, "", "circuit", NULL);
+	*state = f;
+	return state_format(&f->st, BOOT, &f->text, &f->len);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	state_free(&f->st);
+	free(f->text);
+	free(f);
+	return 0;
+}
+
+static void assert_same(const struct state *a, const struct state *b)
+{
+	char *ta, *tb;
+	size_t la, lb;
+
+	assert_int_equal(state_format(a, BOOT, &ta, &la), 0);
+	assert_int_equal(state_format(b, BOOT, &tb, &lb), 0);
+	assert_string_equal(ta, tb);
+	free(ta);
+	free(tb);
+}
+
+/* Every member of it. */
+static void assert_circuit(const struct circuit *a, const struct circuit *b)
+{
+	assert_string_equal(a->dev, b->dev);
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->rate, b->rate);
+	assert_int_equal(a->rtt_us, b->rtt_us);
+	assert_int_equal(a->multiple, b->multiple);
+	assert_int_equal(a->streams, b->streams);
+	assert_int_equal(a->mss, b->mss);
+	assert_int_equal(a->burst, b->burst);
+	assert_int_equal(a->limit, b->limit);
+	assert_int_equal(a->loss, b->loss);
+	assert_int_equal(a->shaper, b->shaper);
+	assert_true(prefix_equal(&a->to, &b->to));
+	assert_true(prefix_equal(&a->via, &b->via));
+	assert_int_equal(a->default_cc, b->default_cc);
+	assert_int_equal(a->pace, b->pace);
+	assert_int_equal(a->early_window, b->early_window);
+}
+
+static void test_there_and_back(void **state)
+{
+	struct fixture *f = *state;
+	struct state back;
+	struct err e = { "" };
+
+	if (state_parse(f->text, f->len, BOOT, &back, &e))
+		print_error("%s\n%s\n", e.text, f->text);
+	assert_int_equal(back.n_circuits, 2);
+	assert_int_equal(back.n_base, 3);
+	assert_circuit(&back.circuits[0].circuit, &f->st.circuits[0].circuit);
+	assert_circuit(&back.circuits[1].circuit, &f->st.circuits[1].circuit);
+	assert_int_equal(back.circuits[1].ifindex, 8);
+	assert_string_equal(back.base[1].next, "tbf \"odd\\ \\\"");
+	assert_true(state_is_pending(&back));
+	assert_same(&f->st, &back);
+	state_free(&back);
+}
+
+/* After another boot nothing of it is so any more. */
+static void test_other_boot(void **state)
+{
+	struct fixture *f = *state;
+	struct state back;
+	struct err e = { "" };
+
+	assert_int_equal(state_parse(f->text, f->len, "another", &back, &e), 0);
+	assert_true(state_is_empty(&back));
+}
+
+static void test_cut_short(void **state)
+{
+	struct fixture *f = *state;
+	struct state back;
+	struct err e = { "" };
+	size_t n;
+
+	for (n = 0; n < f->len; n++) {
+		assert_int_equal(state_parse(f->text, n, BOOT, &back, &e), -EBADMSG);
+		assert_true(state_is_empty(&back));
+	}
+}
+
+/* Each bit of each byte, and each byte as NUL and newline: an error, or another state. */
+static void test_changed(void **state)
+{
+	static const char junk[] = { 0, '\n', ' ', '"', (char)0xff };
+	struct fixture *f = *state;
+	struct state back;
+	struct err e = { "" };
+	size_t i, k;
+	int rc;
+
+	for (i = 0; i < f->len; i++) {
+		char was = f->text[i];
+
+		for (k = 0; k < 8 + sizeof(junk); k++) {
+			f->text[i] = k < 8 ? (char)(was ^ 1 << k) : junk[k - 8];
+			rc = state_parse(f->text, f->len, BOOT, &back, &e);
+			assert_true(!rc || rc == -EBADMSG);
+			if (!f->text[i])
+				assert_int_equal(rc, -EBADMSG);
+			state_free(&back);
+		}
+		f->text[i] = was;
+	}
+}
+
+static void assert_bad(const char *text, const char *why)
+{
+	struct state back;
+	struct err e = { "" };
+
+	assert_int_equal(state_parse(text, strlen(text), BOOT, &back, &e), -EBADMSG);
+	if (!strstr(e.text, why))
+		print_error("expected \"%s\", got \"%s\"\n", why, e.text);
+	assert_non_null(strstr(e.text, why));
+}
+
+#define HEAD "ctcp-setup 1 boot " BOOT "\n"
+
+/* The line and what is wrong with it. */
+static void test_bad_lines(void **state)
+{
+	(void)state;
+	assert_bad("", "line 0");
+	assert_bad(HEAD, "line 1");
+	assert_bad("ctcp-setup 2 boot " BOOT "\nend\n", "line 1");
+	assert_bad(HEAD "end\nend\n", "line 3");
+	assert_bad(HEAD "devise eth1 7\nend\n", "line 2");
+	assert_bad(HEAD "device eth1 -7\nend\n", "line 2");
+	assert_bad(HEAD "device eth1 7\nadd a --rate 4mbps --rtt 1ms eth1\nend\n",
+		   "line 3 is not one of a state: --rate: ");
+	assert_bad(HEAD "device eth1 7\nadd a --rate 4gbit eth1\nend\n", "--rtt is missing");
+	assert_bad(HEAD "device eth1 7\nadd a --rate 4gbit --rtt 1ms eth2\nend\n", "line 3");
+	assert_bad(HEAD "add a --rate 4gbit --rtt 1ms --dry-run eth1\nend\n", "line 2");
+	assert_bad(HEAD "base sysctl x 0 before 1 ours\nend\n", "line 2");
+	assert_bad(HEAD "base module tcp_circuit 0 before absent ours loaded\nend\n", "line 2");
+	assert_bad(HEAD "base sysctl x 0 before \"1 ours 2\nend\n", "line 2");
+}
+
+static void test_words(void **state)
+{
+	char line[] = "  a \"b c\" \"\" \"d\\\"\\\\\"  e", open[] = "a \"b", glued[] = "\"a\"b";
+	char *words[WORDS_MAX + 1], many[300];
+	int i;
+
+	(void)state;
+	assert_int_equal(words_split(line, words), 5);
+	assert_string_equal(words[1], "b c");
+	assert_string_equal(words[2], "");
+	assert_string_equal(words[3], "d\"\\");
+	assert_string_equal(words[4], "e");
+	assert_null(words[5]);
+	assert_int_equal(words_split(open, words), -EBADMSG);
+	assert_int_equal(words_split(glued, words), -EBADMSG);
+	for (i = 0; i <= WORDS_MAX; i++)
+		strcpy(many + 2 * i, "a ");
+	assert_int_equal(words_split(many, words), -E2BIG);
+}
+
+static void test_list(void **state)
+{
+	struct circuit c = sample("eth2"), d = sample("eth3");
+	struct fixture *f = *state;
+	struct err e = { "" };
+	uint32_t at;
+
+	strcpy(d.name, "eth1");
+	assert_int_equal(state_replace(&f->st, &d, 9, &at, &e), -EEXIST);
+	assert_non_null(strstr(e.text, "circuit eth1 is that of another device already, eth1"));
+	assert_int_equal(state_replace(&f->st, &c, 9, &at, &e), -EEXIST);
+	assert_non_null(strstr(e.text, "--to: 192.0.2.0/24 is that of circuit eth1"));
+	state_recover(&f->st);
+	assert_int_equal(f->st.n_circuits, 1);
+	c.to.addr[2] = 3;
+	assert_int_equal(state_replace(&f->st, &c, 9, &at, &e), 0);
+	assert_int_equal(at, 1);
+	c.rate *= 2;
+	state_settle(&f->st);
+	assert_int_equal(state_replace(&f->st, &c, 9, &at, &e), 0);
+	assert_int_equal(f->st.circuits[1].standing, REMOVING);
+	state_settle(&f->st);
+	assert_int_equal(f->st.n_circuits, 2);
+	assert_int_equal(f->st.circuits[1].circuit.rate, 1000000000);
+	assert_false(state_drop(&f->st, "eth9"));
+	assert_true(state_drop(&f->st, "eth1"));
+	state_settle(&f->st);
+	assert_int_equal(f->st.n_circuits, 1);
+}
+
+/* --- files ----------------------------------------------------------------- */
+
+static void open_store(struct store *s, char *dir)
+{
+	struct err e;
+
+	strcpy(dir, "/tmp/ctcp-state-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	setenv("CTCP_RUNDIR", dir, 1);
+	assert_int_equal(store_open(s, &e), 0);
+}
+
+static void remove_store(struct store *s)
+{
+	char cmd[300];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", s->dir);
+	store_close(s);
+	assert_int_equal(system(cmd), 0);
+}
+
+static void put_file(const char *dir, const char *name, const char *text, size_t len)
+{
+	char path[400];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	assert_int_equal(fwrite(text, 1, len, out), len);
+	fclose(out);
+}
+
+static uint32_t count_files(const char *path)
+{
+	DIR *dir = opendir(path);
+	uint32_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2;
+}
+
+/* There, the same, gone; stray files beside it are nobody's business. */
+static void test_files(void **state)
+{
+	struct state back, none = { 0 };
+	struct fixture *f = *state;
+	struct store s;
+	char dir[64];
+	struct err e;
+
+	open_store(&s, dir);
+	put_file(dir, "c9.eth7.bak", "", 0);
+	put_file(dir, "c9.state.bak", "junk", 4);
+	assert_int_equal(store_read(&s, &back, &e), 0);
+	assert_true(state_is_empty(&back));
+	assert_int_equal(store_write(&s, &f->st, &e), 0);
+	assert_int_equal(store_read(&s, &back, &e), 0);
+	assert_same(&f->st, &back);
+	state_free(&back);
+	assert_int_equal(count_files(dir), 3);
+	assert_int_equal(store_write(&s, &none, &e), 0);
+	assert_int_equal(count_files(dir), 2);
+	assert_int_equal(store_restore(&s, &e), 0);
+	assert_int_equal(count_files(dir), 3);
+	remove_store(&s);
+}
+
+static void test_damaged_file(void **state)
+{
+	struct fixture *f = *state;
+	struct state back;
+	struct store s;
+	char dir[64], path[320];
+	struct err e;
+
+	open_store(&s, dir);
+	store_path(&s, path, sizeof(path));
+	put_file(dir, strrchr(path, '/') + 1, f->text, f->len - 1);
+	assert_int_equal(store_read(&s, &back, &e), -EBADMSG);
+	assert_true(state_is_empty(&back));
+	assert_non_null(strstr(e.text, path));
+	assert_non_null(strstr(e.text, "is damaged"));
+	remove_store(&s);
+}
+
+/*
+ * Room for n bytes in the file and no more, as on a full disk: the write fails,
+ * what was there stays, nothing is left beside it.
+ */
+static void test_no_room(void **state)
+{
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+	struct fixture *f = *state;
+	struct state back;
+	struct store s;
+	char dir[64];
+	struct err e;
+	size_t n;
+
+	signal(SIGXFSZ, SIG_IGN);
+	open_store(&s, dir);
+	assert_int_equal(store_write(&s, &f->st, &e), 0);
+	state_settle(&f->st);
+	/* a shorter text by the word that the second circuit is added with */
+	for (n = 0; n < f->len / 2; n++) {
+		const struct rlimit few = { n, RLIM_INFINITY };
+
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+		assert_int_equal(store_write(&s, &f->st, &e), -EFBIG);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+		assert_int_equal(count_files(dir), 1);
+	}
+	assert_int_equal(store_read(&s, &back, &e), 0);
+	assert_true(state_is_pending(&back));
+	state_free(&back);
+	remove_store(&s);
+}
+
+static void test_no_dir(void **state)
+{
+	struct fixture *f = *state;
+	struct store s;
+	struct err e;
+
+	setenv("CTCP_RUNDIR", "/proc/nonesuch", 1);
+	assert_int_equal(store_open(&s, &e), 0);
+	assert_true(store_lock(&s, &e) < 0);
+	assert_non_null(strstr(e.text, "/proc/nonesuch"));
+	assert_true(store_write(&s, &f->st, &e) < 0);
+	store_close(&s);
+}
+
+/* The module's note is of this boot; another namespace's circuits are found. */
+static void test_module(void **state)
+{
+	char dir[64], file[600], dev[IFNAMSIZ];
+	struct fixture *f = *state;
+	struct store s;
+	struct err e;
+	char *text;
+	size_t len;
+
+	open_store(&s, dir);
+	assert_false(store_has_module(&s));
+	assert_int_equal(store_keep_module(&s, true, &e), 0);
+	assert_true(store_has_module(&s));
+	put_file(dir, "module", "another boot\n", 13);
+	assert_false(store_has_module(&s));
+	assert_int_equal(store_keep_module(&s, false, &e), 0);
+	assert_false(store_others(&s, file, sizeof(file), dev));
+	put_file(dir, "c9.state", f->text, f->len);	/* of another boot */
+	assert_false(store_others(&s, file, sizeof(file), dev));
+	assert_int_equal(state_format(&f->st, s.boot, &text, &len), 0);
+	put_file(dir, "c9.state", text, len);
+	free(text);
+	assert_true(store_others(&s, file, sizeof(file), dev));
+	assert_string_equal(dev, "eth1");
+	assert_non_null(strstr(file, "/c9.state"));
+	put_file(dir, "c9.state", "junk", 4);
+	assert_true(store_others(&s, file, sizeof(file), dev));
+	remove_store(&s);
+}
+
+/* Another process holds the lock for good: the wait ends and names it. */
+static void test_locked(void **state)
+{
+	struct store a, b;
+	char dir[64], pid[32];
+	struct err e;
+
+	(void)state;
+	open_store(&a, dir);
+	b = a;
+	assert_int_equal(store_lock(&a, &e), 0);
+	assert_int_equal(store_lock(&b, &e), -EBUSY);
+	snprintf(pid, sizeof(pid), "process %d;", getpid());
+	assert_non_null(strstr(e.text, pid));
+	store_close(&b);
+	remove_store(&a);
+}
+
+/* Whoever may open the lock may hold it; one of an older version was open to all. */
+static void test_lock_mode(void **state)
+{
+	char dir[64], path[300];
+	struct store s;
+	struct stat st;
+	struct err e;
+	int old;
+
+	(void)state;
+	for (old = 0; old < 2; old++) {
+		open_store(&s, dir);
+		snprintf(path, sizeof(path), "%s/lock", dir);
+		if (old) {
+			put_file(dir, "lock", "1\n", 2);
+			assert_int_equal(chmod(path, 0644), 0);
+		}
+		assert_int_equal(store_lock(&s, &e), 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+		remove_store(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_there_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_boot, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cut_short, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
+		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_dir, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
+		cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_lock_mode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

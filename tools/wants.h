@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Wants: what one circuit needs of each item.
+ *
+ * Most sysctls are wants of "at least": a larger value of the machine's stays.
+ */
+#ifndef CTCP_WANTS_H
+#define CTCP_WANTS_H
+
+#include "item.h"
+#include "plan.h"
+#include "route.h"
+
+enum rule {
+	RULE_EXACT,	/* this value */
+	RULE_AT_LEAST,	/* up to three numbers, each at least this */
+	RULE_NOT_ZERO,	/* this value in place of 0 */
+	RULE_HAS_WORD,	/* a list that contains this word */
+	RULE_ROUTE,	/* the route there, with our metrics */
+};
+
+struct want {
+	enum item_kind kind;
+	enum rule rule;
+	bool optional;			/* absent or read-only here: a note */
+	int ifindex;			/* of the device that the item is bound to, 0 = none */
+	char name[ITEM_NAME];
+	char value[ITEM_VALUE];
+	const struct route_want *route;	/* RULE_ROUTE */
+};
+
+#define WANTS_MAX 20
+
+struct wants {
+	uint32_t n;
+	struct want list[WANTS_MAX];
+};
+
+void wants_make(const struct circuit *c, const struct facts *f,
+		const struct plan *p, const struct route_want *route, bool own_netns,
+		struct wants *w);
+int want_target(const struct want *w, const char *base, char target[ITEM_VALUE],
+		struct err *e);
+
+#endif

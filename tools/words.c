@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lines of words: see words.h.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "words.h"
+
+/* The word at @p, in its place without its quotes; what follows it, or NULL if it has no end. */
+static char *take_quoted(char *p)
+{
+	char *to = p;
+
+	while (*p && *p != '"') {
+		if (*p == '\\' && p[1])
+			p++;
+		*to++ = *p++;
+	}
+	if (!*p || (p[1] && p[1] != ' '))
+		return NULL;
+	p++;
+	*to = 0;
+	return p;
+}
+
+/* How many there are; @line is cut into them, and NULL stands behind the last. */
+int words_split(char *line, char *words[WORDS_MAX + 1])
+{
+	char *p = line;
+	int n = 0;
+
+	for (;;) {
+		while (*p == ' ')
+			p++;
+		if (!*p)
+			break;
+		if (n == WORDS_MAX)
+			return -E2BIG;
+		if (*p == '"') {
+			words[n++] = ++p;
+			p = take_quoted(p);
+			if (!p)
+				return -EBADMSG;
+		} else {
+			words[n++] = p;
+			p += strcspn(p, " ");
+		}
+		if (*p)
+			*p++ = 0;
+	}
+	words[n] = NULL;
+	return n;
+}
+
+/* With a blank before it. */
+void word_print(FILE *out, const char *word)
+{
+	if (*word && !strpbrk(word, " \"\\")) {
+		fprintf(out, " %s", word);
+		return;
+	}
+	fputs(" \"", out);
+	for (; *word; word++) {
+		if (*word == '"' || *word == '\\')
+			fputc('\\', out);
+		fputc(*word, out);
+	}
+	fputc('"', out);
+}

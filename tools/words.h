@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A line of words: blanks between them, "..." around one that has blanks or nothing in
+ * it, and \ before a " or \ inside of that.
+ */
+#ifndef CTCP_WORDS_H
+#define CTCP_WORDS_H
+
+#include <stdio.h>
+
+#define WORDS_MAX 64
+
+int words_split(char *line, char *words[WORDS_MAX + 1]);
+void word_print(FILE *out, const char *word);
+
+#endif
