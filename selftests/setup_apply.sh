@@ -253,6 +253,7 @@ show()
 		'drift .*circuit eth1 is window=77 prefixes=::/0, plan wants window=11163 ' \
 		"$OUT"
 	matches "show: the shaper has drifted" 'drift .*qdisc eth1 is default' "$OUT"
+	matches "show: what is planned is said to be so" '^  planned' "$OUT"
 	works "a run on top of that" setup --quiet "${CIRCUIT[@]}" eth1
 	equal "the window is there again" $FCWND "$(circuit_value eth1 window)"
 	matches "the shaper is there again" "limit ${LIMIT}b" "$(root_qdisc eth1)"

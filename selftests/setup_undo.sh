@@ -420,6 +420,7 @@ module_gone()
 	fresh module-gone
 	before=$(state)
 	setup --quiet "${CIRCUIT[@]}" eth1
+	setup circuit del eth1		# which holds the module
 	if ! rmmod tcp_circuit 2>/dev/null; then
 		pass "undo without the module # SKIP the module is in use on this machine"
 		setup undo --quiet eth1

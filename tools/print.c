@@ -70,7 +70,7 @@ static void print_buffers(FILE *out, const struct circuit *c, const struct plan 
 	fprintf(out, "\n");
 }
 
-void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
+void print_head(FILE *out, const struct circuit *c)
 {
 	char rate[32], rtt[32], to[64];
 
@@ -79,9 +79,13 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	fprintf(out, "and %s", format_time(rtt, sizeof(rtt), c->rtt_us));
 	if (c->to.family)
 		fprintf(out, " to %s", format_prefix(to, sizeof(to), &c->to));
-	fprintf(out, "\n  window   %u segments", p->fcwnd);
-	fprintf(out, ", %" PRIu64 " bytes as %u on the wire", (uint64_t)p->fcwnd * p->wire,
-		p->wire);
+	fprintf(out, "\n");
+}
+
+void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
+{
+	fprintf(out, "  window   %u segments, %" PRIu64 " bytes as %u on the wire", p->fcwnd,
+		(uint64_t)p->fcwnd * p->wire, p->wire);
 	if (c->streams > 1)
 		fprintf(out, "; %u for each of %u streams that all send", p->share,
 			c->streams);

@@ -14,6 +14,7 @@
 #include "plan.h"
 
 void print_notes(FILE *out, const struct notes *notes);
+void print_head(FILE *out, const struct circuit *c);
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p);
 void print_changes(FILE *out, const struct diff *ch);
 int print_commands(FILE *out, const struct circuit *c, const struct diff *ch, struct err *e);

@@ -15,6 +15,7 @@
 #include "link.h"
 #include "session.h"
 #include "sysctl.h"
+#include "units.h"
 
 /*
  * Asked of the kernel and not of the user id: root of a user namespace that
@@ -308,9 +309,16 @@ void session_check_route(struct session *s, const struct circuit *c)
 
 static void say_who_uses_it(struct session *s, const struct circuit *c)
 {
+	char rate[32];
+
 	if (!c->to.family && !c->default_cc)
 		note(&s->notes,
 		     "no traffic uses circuit yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
+	if (c->shaper == SHAPER_TBF)
+		note(&s->notes,
+		     "all else that leaves by %s is held to %s, too, in the same queue",
+		     c->dev, format_rate(rate, sizeof(rate), c->rate));
+	note(&s->notes, "all of this lasts until ctcp-setup undo %s, or the next boot", c->dev);
 }
 
 /*

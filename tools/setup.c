@@ -74,6 +74,7 @@ static int report(const struct session *s, const struct plan *plan, struct err *
 	if (s->args->dry_run) {
 		rc = print_commands(stdout, &s->args->circuit, &s->diff, e);
 	} else if (!s->args->quiet) {
+		print_head(stdout, &s->args->circuit);
 		print_plan(stdout, &s->args->circuit, plan);
 		print_changes(stdout, &s->diff);
 	}

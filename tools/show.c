@@ -111,27 +111,37 @@ static void show_others(struct session *s, json_t *list)
 	json_decref(peers);
 }
 
+/* How the kernel is not as set up. */
+static uint32_t show_drift(const struct session *s, uint32_t n)
+{
+	char line[DRIFT_TEXT];
+	uint32_t i, drift = 0;
+
+	for (i = 0; i < s->diff.n; i++) {
+		if (s->diff.list[i].circuit != n)
+			continue;
+		printf("  drift    %s\n", drift_text(&s->diff.list[i], line, sizeof(line)));
+		drift++;
+	}
+	return drift;
+}
+
+/* What is comes before what was planned, which reads as a fact where it is one. */
 static void show_text(struct session *s, uint32_t n, const struct err *trouble,
 		      const struct qdisc *q, const struct qdisc_stats *stats)
 {
 	const struct circuit *c = &s->state.circuits[n].circuit;
-	char line[DRIFT_TEXT], rate[32], rtt[32];
-	uint32_t i;
 
+	print_head(stdout, c);
 	if (trouble->text[0]) {
-		printf("%s: circuit of %s and %s\n  drift    %s\n", c->dev,
-		       format_rate(rate, sizeof(rate), c->rate),
-		       format_time(rtt, sizeof(rtt), c->rtt_us), trouble->text);
-		show_live(s, c);
-		return;
+		printf("  drift    %s\n", trouble->text);
+	} else {
+		if (show_drift(s, n))
+			printf("  planned, and in part not so:\n");
+		print_plan(stdout, c, &s->planned[n].plan);
+		print_stats(q, stats);
 	}
-	print_plan(stdout, c, &s->planned[n].plan);
-	print_stats(q, stats);
 	show_live(s, c);
-	for (i = 0; i < s->diff.n; i++)
-		if (s->diff.list[i].circuit == n)
-			printf("  drift    %s\n",
-			       drift_text(&s->diff.list[i], line, sizeof(line)));
 }
 
 static json_t *show_json(struct session *s, uint32_t n, const struct err *trouble,
