@@ -355,7 +355,7 @@ static int listen_at(int port, const struct options *o)
 		die("SO_RCVBUF");
 	if (o->fast_open)
 		set_fast_open(listener, TCP_FASTOPEN, 16);
-	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 64))
+	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 1024))
 		die("listen");
 	return listener;
 }

@@ -761,7 +761,7 @@ breaker_ceiling()
 # What another namespace writes, and how many circuits it has
 neighbours()
 {
-	local other=ctcp-$$-other i before after
+	local other=ctcp-$$-other i
 
 	ip netns add "$other"
 	defer "ip netns del $other"
@@ -783,23 +783,19 @@ neighbours()
 	no_wave
 
 	if [ "$LAB" != uml ]; then
-		before=$(connects)
 		sysctl -qw ${CEILING}_circuits=100000
 		defer "sysctl -qw ${CEILING}_circuits=65536"
-		succeeds "100,000 circuits in another namespace" \
-			ip netns exec "$other" circuit_nl fill 100000
-		after=$(connects)
-		at_most "ms for 500 connections here, before: $before" \
-			$((before * 3 / 2 + 20)) "$after"
+		no_dearer "500 connections beside 100,000 circuits of another namespace" \
+			"$other" 100000
 	fi
 }
 
 # ms for 500 connections, the best of five
 connects()
 {
-	local begin i
+	local begin
 
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		begin=$(date +%s%N)
 		hostile windows -n 500 -t 0 $DST4 $PORT >/dev/null
 		echo $((($(date +%s%N) - begin) / 1000000))
