@@ -133,12 +133,6 @@ in_place()
 	host_end
 }
 
-# json_is NAME EXPECTED FILTER: of what ctcp-setup printed, in $OUT
-json_is()
-{
-	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
-}
-
 # 16250000 bytes x 1.3 / 1514 is 13953.1; 10733.2 packets x 0.01^3 is 0.0107, more than
 # 1/1000, x 0.01^4 is 0.0001: three rounds
 planned()

@@ -263,3 +263,9 @@ datagrams()
 			printf %01400d 0 >&3
 		done"
 }
+
+# json_is NAME EXPECTED FILTER: of what ctcp-setup printed, in $OUT
+json_is()
+{
+	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
+}

@@ -180,7 +180,7 @@ damaged()
 	disbelieved "an empty state"
 	head -c $((size / 2)) "$good" >"$STATE"
 	disbelieved "half a state"
-	sed 's/--rtt 26000us/--rtt 26000/' "$good" >"$STATE"
+	sed 's/--rtt 26ms/--rtt 26/' "$good" >"$STATE"
 	disbelieved "a state with a time of no unit"
 	tr e '\0' <"$good" >"$STATE"
 	disbelieved "a state with a NUL in it"

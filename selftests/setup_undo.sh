@@ -406,7 +406,14 @@ device_anew()
 	works "anew: verify" setup verify
 	ip -n "$HOST" link del eth2
 	another_device eth2
+	works "anew: a run on another device meanwhile" \
+		setup --quiet --rate 1gbit --rtt 1ms --shaper none eth1
+	ip -n "$HOST" link del eth2
+	works "gone: a run on another device meanwhile" \
+		setup --quiet --rate 2gbit --rtt 1ms --shaper none eth1
+	another_device eth2
 	works "anew: undo" setup undo --quiet eth2
+	works "anew: undo of the other" setup undo --quiet eth1
 	ip -n "$HOST" link del eth2
 	unchanged "anew: all as before" "$before"
 	host_end

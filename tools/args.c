@@ -12,8 +12,9 @@
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_EARLY_WINDOW, OPT_DEFAULT_CC,
-	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_HELP, OPT_VERSION,
+	OPT_SHAPER, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_UNPACED, OPT_EARLY_WINDOW,
+	OPT_OVERBOOK, OPT_DEFAULT_CC,
+	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
 };
 
 static const struct option options[] = {
@@ -30,32 +31,44 @@ static const struct option options[] = {
 	{ "via", required_argument, NULL, OPT_VIA },
 	{ "loss", required_argument, NULL, OPT_LOSS },
 	{ "pace", no_argument, NULL, OPT_PACE },
+	{ "unpaced", no_argument, NULL, OPT_UNPACED },
+	{ "overbook", no_argument, NULL, OPT_OVERBOOK },
 	{ "early-window", no_argument, NULL, OPT_EARLY_WINDOW },
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "quiet", no_argument, NULL, OPT_QUIET },
 	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "all", no_argument, NULL, OPT_ALL },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ }
 };
 
+/* Of the bare command a qdisc holds the rate, of a circuit among several the module. */
+const struct circuit circuit_bare = CIRCUIT_DEFAULTS;
+const struct circuit circuit_added = {
+	.multiple = 1300, .streams = 1, .shaper = SHAPER_NONE, .pace = true,
+};
+
 /* A second one would need a route of its own, which there is none for here. */
-static int parse_to(const char *value, struct circuit *c, struct err *e)
+static int parse_to(const char *value, struct args *a, struct err *e)
 {
+	struct circuit *c = &a->circuit;
 	char to[64];
 
-	if (c->to.family)
+	if (a->to_given)
 		return err_set(e, -EINVAL,
 			       "--to is given twice, %s and \"%s\"; one is all that it takes, ctcp-setup circuit set NAME prefix P prefix P... makes a circuit of several",
 			       format_prefix(to, sizeof(to), &c->to), value);
+	a->to_given = true;
 	return parse_prefix(value, &c->to, e);
 }
 
-static int parse_circuit_option(int opt, const char *value, struct circuit *c,
-				struct err *e)
+static int parse_circuit_option(int opt, const char *value, struct args *a, struct err *e)
 {
+	struct circuit *c = &a->circuit;
+
 	switch (opt) {
 	case OPT_RATE:
 		return parse_rate(value, &c->rate, e);
@@ -72,17 +85,23 @@ static int parse_circuit_option(int opt, const char *value, struct circuit *c,
 	case OPT_STREAMS:
 		return parse_count("--streams", value, 1, 65535, &c->streams, e);
 	case OPT_SHAPER:
+		a->shaper_given = true;
 		return parse_shaper(value, &c->shaper, e);
 	case OPT_NAME:
 		return parse_name(value, c->name, e);
 	case OPT_TO:
-		return parse_to(value, c, e);
+		return parse_to(value, a, e);
 	case OPT_VIA:
 		return parse_gateway(value, &c->via, e);
 	case OPT_LOSS:
 		return parse_loss(value, &c->loss, e);
+	case OPT_PACE:
+	case OPT_UNPACED:
+		a->pace_given = true;
+		c->pace = opt == OPT_PACE;
+		return 0;
 	default:
-		c->pace |= opt == OPT_PACE;
+		c->overbook |= opt == OPT_OVERBOOK;
 		c->early_window |= opt == OPT_EARLY_WINDOW;
 		c->default_cc |= opt == OPT_DEFAULT_CC;
 		return 0;
@@ -105,6 +124,12 @@ static bool takes_option(unsigned int takes, int opt)
 		return takes & TAKES_FORCE;
 	if (opt == OPT_QUIET)
 		return takes & TAKES_QUIET;
+	if (opt == OPT_ALL)
+		return takes & TAKES_ALL;
+	if (opt == OPT_DRY_RUN)
+		return takes & (TAKES_CIRCUIT | TAKES_DRY_RUN);
+	if (opt == OPT_NAME)
+		return (takes & TAKES_CIRCUIT) && !(takes & TAKES_NAME);
 	return takes & TAKES_CIRCUIT;
 }
 
@@ -114,6 +139,7 @@ static void set_flag(int opt, struct args *a)
 	a->json |= opt == OPT_JSON;
 	a->quiet |= opt == OPT_QUIET;
 	a->force |= opt == OPT_FORCE;
+	a->all |= opt == OPT_ALL;
 	a->help |= opt == OPT_HELP;
 	a->version |= opt == OPT_VERSION;
 }
@@ -166,6 +192,14 @@ static int parse_words(int argc, char **argv, struct args *a, struct err *e)
 		       verb, argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
 }
 
+static int parse_file(int argc, char **argv, struct args *a, struct err *e)
+{
+	if (argc != 1)
+		return err_set(e, -EINVAL, "which file of circuits? e.g. /etc/ctcp-setup/circuits");
+	a->file = argv[0];
+	return 0;
+}
+
 /* What stands there without an option: a device, say; it may be left out. */
 static int parse_operand(int argc, char **argv, unsigned int takes, struct args *a,
 			 struct err *e)
@@ -174,6 +208,14 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 
 	if (takes & TAKES_WORDS)
 		return parse_words(argc, argv, a, e);
+	if (takes & TAKES_FILE)
+		return parse_file(argc, argv, a, e);
+	if (takes & TAKES_NAME && argc) {
+		if (parse_name(argv[0], a->name, e))
+			return -EINVAL;
+		argc--;
+		argv++;
+	}
 	if (argc && !(takes & (TAKES_DEV | TAKES_PEER)))
 		return err_set(e, -EINVAL, "\"%s\" is one word too many; ctcp-setup --help",
 			       argv[0]);
@@ -192,12 +234,12 @@ void args_free(struct args *a)
 }
 
 /* @argv[0] is the program or the command. */
-int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
-	       struct err *e)
+int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
+	       struct args *a, struct err *e)
 {
 	int opt, index, rc = 0;
 
-	*a = (struct args){ .circuit = CIRCUIT_DEFAULTS };
+	*a = (struct args){ .circuit = *preset, .argc = argc, .argv = argv };
 	opterr = 0;
 	optind = 0;		/* glibc: start afresh */
 	while (!rc && (opt = getopt_long(argc, argv, ":hV", options, &index)) != -1) {
@@ -209,11 +251,14 @@ int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
 				       "\"--%s\" is not an option of %s",
 				       options[index].name, argv[0]);
 		if (opt <= OPT_DEFAULT_CC)
-			rc = parse_circuit_option(opt, optarg, &a->circuit, e);
+			rc = parse_circuit_option(opt, optarg, a, e);
 		else
 			set_flag(opt, a);
 	}
 	if (rc || a->help || a->version)
 		return rc;
+	/* what a qdisc holds the module need not */
+	if (a->shaper_given && !a->pace_given && preset == &circuit_added)
+		a->circuit.pace = a->circuit.shaper == SHAPER_NONE;
 	return parse_operand(argc - optind, argv + optind, takes, a, e);
 }

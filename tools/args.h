@@ -13,14 +13,19 @@ enum circuit_verb { CIRCUIT_SET, CIRCUIT_DEL, CIRCUIT_LIST };
 
 struct args {
 	struct circuit circuit;		/* and the device, of most commands */
+	int argc;			/* as they were, for change */
+	char **argv;
 	struct prefix peer;		/* of reset, family 0 = none */
-	char name[TCP_CIRCUIT_NAME_LEN];	/* of reset, "" = none */
+	char name[TCP_CIRCUIT_NAME_LEN];	/* of reset, add, change, del; "" = none */
+	const char *file;		/* of apply and diff, "-" = standard input */
 	enum circuit_verb verb;		/* of circuit */
 	struct object object;
 	bool dry_run;
 	bool json;
 	bool quiet;
 	bool force;
+	bool all;			/* of undo */
+	bool to_given, pace_given, shaper_given;
 	bool help;
 	bool version;
 };
@@ -33,9 +38,16 @@ struct args {
 #define TAKES_DEV	16U	/* what stands there without an option */
 #define TAKES_PEER	32U	/* a circuit's name or a peer's address */
 #define TAKES_WORDS	64U	/* a verb and its words */
+#define TAKES_NAME	128U	/* a circuit's name, before the device */
+#define TAKES_FILE	256U
+#define TAKES_ALL	512U
+#define TAKES_DRY_RUN	1024U
 
-int args_parse(int argc, char **argv, unsigned int takes, struct args *a,
-	       struct err *e);
+extern const struct circuit circuit_bare, circuit_added;
+
+/* @preset: what the options are given over, as circuit_bare */
+int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
+	       struct args *a, struct err *e);
 void args_free(struct args *a);
 
 #endif

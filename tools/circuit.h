@@ -41,6 +41,7 @@ struct circuit {
 	struct prefix via;	/* gateway, full length */
 	bool default_cc;
 	bool pace;		/* the module paces the circuit at the rate */
+	bool overbook;		/* its rate and prefix were not held against others' */
 	bool early_window;	/* open a client's window right behind the SYN-ACK */
 };
 

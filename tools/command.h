@@ -9,6 +9,13 @@
 #include "session.h"
 
 int command_setup(const struct args *a, struct err *e);
+int command_add(const struct args *a, struct err *e);
+int command_change(const struct args *a, struct err *e);
+int command_del(const struct args *a, struct err *e);
+int command_list(const struct args *a, struct err *e);
+int command_save(const struct args *a, struct err *e);
+int command_apply(const struct args *a, struct err *e);
+int command_diff(const struct args *a, struct err *e);
 int command_show(const struct args *a, struct err *e);
 int command_verify(const struct args *a, struct err *e);
 int command_reset(const struct args *a, struct err *e);

@@ -133,6 +133,7 @@ static int settle_item(struct diff *d, struct item *it)
 		base_clear(b);
 		return 0;
 	}
+	b->ifindex = it->ifindex;
 	return text_set(&b->ours, it->target) ?: text_set(&b->next, NULL);
 }
 

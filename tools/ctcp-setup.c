@@ -25,25 +25,43 @@ static const struct command {
 	const char *name;
 	int (*run)(const struct args *a, struct err *e);
 	unsigned int takes;
-	bool needs_dev;
+	enum { NEEDS_NOTHING, NEEDS_DEV, NEEDS_NAME, NEEDS_ALL_OF_IT } needs;
 } commands[] = {
 	/* the first is what there is without a name */
-	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV, true },
-	{ "show", command_show, TAKES_JSON | TAKES_DEV, false },
-	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, false },
-	{ "monitor", command_monitor, TAKES_JSON, false },
-	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, false },
-	{ "undo", command_undo, TAKES_FORCE | TAKES_QUIET | TAKES_DEV, true },
-	{ "circuit", command_circuit, TAKES_WORDS, false },
+	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV,
+	  NEEDS_ALL_OF_IT },
+	{ "add", command_add, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME | TAKES_DEV,
+	  NEEDS_ALL_OF_IT },
+	{ "change", command_change, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME,
+	  NEEDS_NAME },
+	{ "del", command_del, TAKES_FORCE | TAKES_QUIET | TAKES_NAME, NEEDS_NAME },
+	{ "list", command_list, TAKES_JSON, NEEDS_NOTHING },
+	{ "save", command_save, 0, NEEDS_NOTHING },
+	{ "apply", command_apply, TAKES_FILE | TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN,
+	  NEEDS_NOTHING },
+	{ "diff", command_diff, TAKES_FILE | TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
+	{ "show", command_show, TAKES_JSON | TAKES_DEV, NEEDS_NOTHING },
+	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, NEEDS_NOTHING },
+	{ "monitor", command_monitor, TAKES_JSON, NEEDS_NOTHING },
+	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, NEEDS_NOTHING },
+	{ "undo", command_undo, TAKES_FORCE | TAKES_QUIET | TAKES_DEV | TAKES_ALL, NEEDS_DEV },
+	{ "circuit", command_circuit, TAKES_WORDS, NEEDS_NOTHING },
 };
 
 static const char help[] =
 "Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
-"       ctcp-setup show [DEV] [--json]\n"
-"       ctcp-setup verify [DEV] [--json]\n"
+"       ctcp-setup add NAME --to PREFIX --rate RATE --rtt TIME [OPTIONS] DEV\n"
+"       ctcp-setup change NAME [OPTIONS]\n"
+"       ctcp-setup del NAME [--force]\n"
+"       ctcp-setup list [--json]\n"
+"       ctcp-setup save > FILE\n"
+"       ctcp-setup apply FILE [--dry-run] [--json]\n"
+"       ctcp-setup diff FILE [--json]\n"
+"       ctcp-setup show [DEV | NAME] [--json]\n"
+"       ctcp-setup verify [DEV | NAME] [--json]\n"
 "       ctcp-setup monitor [--json]\n"
 "       ctcp-setup reset [NAME | ADDRESS]\n"
-"       ctcp-setup undo DEV [--force]\n"
+"       ctcp-setup undo DEV | NAME | --all [--force]\n"
 "       ctcp-setup circuit set NAME prefix PREFIX... window N [rate RATE]\n"
 "                              [unpaced] [dev DEV] [mark N] [early-window]\n"
 "       ctcp-setup circuit del NAME\n"
@@ -61,13 +79,15 @@ static const char help[] =
 "  --default-cc     circuit for every connection that asks for nothing else\n"
 "  --streams N      connections expected to share the circuit (1)\n"
 "  --loss P         part of the packets that the path loses: 0.1%, 1e-3 (0)\n"
-"  --pace           the module paces the circuit at the rate\n"
+"  --pace           the module paces the circuit at the rate (the default of add)\n"
+"  --unpaced        it does not\n"
 "  --early-window   a server opens its client's window right behind the SYN-ACK\n"
 "  --multiple X     window as a multiple of rate x rtt (1.3)\n"
-"  --shaper WHICH   tbf (the default), fq, or none\n"
+"  --shaper WHICH   tbf (the default), fq, or none (the default of add)\n"
 "  --burst SIZE     bucket of tbf\n"
 "  --limit SIZE     room in the queue\n"
 "  --mss N          segment as TCP announces it (MTU - 40)\n"
+"  --overbook       rates may add up to more than DEV carries, prefixes overlap\n"
 "  --dry-run        print the commands that would do it, change nothing\n"
 "  --json           print in base units: bit/s, bytes, us\n"
 "  --quiet          print errors only\n"
@@ -116,22 +136,37 @@ static bool is_misspelt(const struct circuit *c)
 	return !c->rate && !c->rtt_us && c->dev[0] && !link_index(c->dev);
 }
 
+static int check_name(const struct command *cmd, const struct args *a, struct err *e)
+{
+	if (a->name[0])
+		return 0;
+	return err_set(e, -1, "which circuit? e.g. ctcp-setup %s lhc%s", cmd->name,
+		       cmd->needs == NEEDS_ALL_OF_IT ?
+		       " --to 192.0.2.0/24 --rate 4gbit --rtt 26ms eth1" : "");
+}
+
 static int check(const struct command *cmd, const struct args *a, struct err *e)
 {
 	if (cmd == &commands[0] && is_misspelt(&a->circuit))
 		return err_set(e, -1,
 			       "\"%s\" is neither a command nor a device; ctcp-setup --help lists the commands",
 			       a->circuit.dev);
-	if (cmd == &commands[0])
+	if (cmd->takes & TAKES_NAME && check_name(cmd, a, e))
+		return -1;
+	if (cmd->needs == NEEDS_ALL_OF_IT)
 		return circuit_check(&a->circuit, e);
-	if (cmd->needs_dev && !a->circuit.dev[0])
+	if (a->all && a->circuit.dev[0])
+		return err_set(e, -1, "undo takes --all or \"%s\", not both", a->circuit.dev);
+	if (cmd->needs == NEEDS_DEV && !a->circuit.dev[0] && !a->all)
 		return err_set(e, -1, "which device? e.g. ctcp-setup %s eth1", cmd->name);
 	return 0;
 }
 
 static int run(const struct command *cmd, int argc, char **argv, struct args *a, struct err *e)
 {
-	if (args_parse(argc, argv, cmd->takes, a, e))
+	const struct circuit *preset = cmd->takes & TAKES_NAME ? &circuit_added : &circuit_bare;
+
+	if (args_parse(argc, argv, cmd->takes, preset, a, e))
 		return complain(e, EXIT_USAGE);
 	link_own_name(a->circuit.dev);
 	if (a->help) {

@@ -114,12 +114,41 @@ int diff_begin(struct diff *d, struct err *e)
 
 /* --- wants ----------------------------------------------------------------- */
 
-static void say_elsewhere(struct diff *d, const struct want *w, const char *value)
+/* Of all circuits that want it, as of an item that is here. */
+static int want_elsewhere(struct diff *d, const struct want *w, const char *now, struct err *e)
 {
-	size_t used = strlen(d->elsewhere);
+	struct elsewhere *there = d->elsewhere;
+	char value[ITEM_VALUE];
+	int rc;
 
-	snprintf(d->elsewhere + used, sizeof(d->elsewhere) - used, "%s%s = %s",
-		 used ? ", " : "", w->name, value);
+	while (there < d->elsewhere + d->n_elsewhere && strcmp(there->name, w->name))
+		there++;
+	if (there == d->elsewhere + ELSEWHERE_MAX)
+		return 1;
+	if (there == d->elsewhere + d->n_elsewhere) {
+		d->n_elsewhere++;
+		snprintf(there->name, sizeof(there->name), "%s", w->name);
+		snprintf(there->value, sizeof(there->value), "%s", now);
+	}
+	rc = want_target(w, there->value, value, e);
+	if (!rc)
+		memcpy(there->value, value, sizeof(value));
+	return rc ? rc : 1;
+}
+
+static void say_elsewhere(struct diff *d)
+{
+	char text[300] = "";
+	size_t used = 0;
+	uint32_t i;
+
+	for (i = 0; i < d->n_elsewhere && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s = %s",
+					 i ? ", " : "", d->elsewhere[i].name,
+					 d->elsewhere[i].value);
+	if (used)
+		note(d->notes,
+		     "set in the machine's own network namespace, not here, at least: %s", text);
 }
 
 /* 0: @now holds it; 1: not to be had here, which is said. */
@@ -129,10 +158,8 @@ static int read_wanted(struct diff *d, const struct want *w, char now[ITEM_VALUE
 	int rc = d->backend->get(d->backend, w->kind, w->name, now, e);
 	char target[ITEM_VALUE];
 
-	if (rc == -ENOENT && w->optional) {
-		say_elsewhere(d, w, w->value);
-		return 1;
-	}
+	if (rc == -ENOENT && w->optional)
+		return want_elsewhere(d, w, w->value, e);
 	if (rc == -EROFS) {
 		rc = want_target(w, now, target, e);
 		if (rc || item_equal(w->kind, w->name, now, target))
@@ -141,8 +168,7 @@ static int read_wanted(struct diff *d, const struct want *w, char now[ITEM_VALUE
 			return err_set(e, -EROFS,
 				       "%s is %s and can only be read in this network namespace; it should be %s",
 				       w->name, now, target);
-		say_elsewhere(d, w, target);
-		return 1;
+		return want_elsewhere(d, w, now, e);
 	}
 	return rc;
 }
@@ -188,6 +214,7 @@ static int want_item(struct diff *d, const struct want *w, uint32_t circuit, boo
 			return rc == 1 ? 0 : rc;
 	}
 	it->circuit = circuit;
+	it->ifindex = w->ifindex;
 	it->rule = w->rule;
 	it->asked |= asked;
 	rc = want_target(w, w->rule == RULE_ROUTE ? it->before : it->target, value, e);
@@ -317,7 +344,7 @@ static int add_change(struct diff *d, struct item *it, struct err *e)
 	d->of[n] = it;
 	d->list[n] = (struct change){
 		.kind = it->kind, .name = it->name, .circuit = it->circuit,
-		.from = it->now, .to = it->target,
+		.from = it->now, .to = it->target, .ifindex = it->ifindex,
 	};
 	d->n++;
 	return 0;
@@ -398,9 +425,6 @@ int diff_end(struct diff *d, struct err *e)
 			rc = decide_wanted(d, d->items[i], e);
 	if (!rc && module && module->circuit == NOBODY && !module->held)
 		rc = decide_unwanted(d, module, e);
-	if (d->elsewhere[0])
-		note(d->notes,
-		     "set in the machine's own network namespace, not here, at least: %s",
-		     d->elsewhere);
+	say_elsewhere(d);
 	return rc;
 }

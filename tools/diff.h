@@ -18,12 +18,20 @@
 #include "wants.h"
 
 #define NOBODY UINT32_MAX
+#define ELSEWHERE_MAX 4	/* rmem_max, wmem_max, tcp_mem */
+
+/* A number that only the machine's own namespace has, or can set, and what it should be. */
+struct elsewhere {
+	char name[ITEM_NAME];
+	char value[ITEM_VALUE];
+};
 
 struct change {
 	enum item_kind kind;
 	const char *name;
 	const char *from, *to;
 	uint32_t circuit;	/* whose want, NOBODY = it goes back */
+	int ifindex;		/* of the device that it is bound to, 0 = none */
 };
 
 struct item {
@@ -57,7 +65,8 @@ struct diff {
 	struct change *list;
 	struct item **of;	/* of each change */
 	uint32_t already, gone, left;
-	char elsewhere[256];	/* what only the machine's own namespace has */
+	uint32_t n_elsewhere;
+	struct elsewhere elsewhere[ELSEWHERE_MAX];
 };
 
 struct base *item_base(const struct diff *d, const struct item *it);

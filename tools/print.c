@@ -294,8 +294,19 @@ int change_commands(const struct change *c, const char *device, char *buf, size_
 	}
 }
 
-int print_commands(FILE *out, const struct circuit *c, const struct diff *ch, struct err *e)
+/* The name of the device, for one that is gone its number. */
+static const char *change_device(const struct change *c, char dev[IFNAMSIZ])
 {
+	if (c->kind == ITEM_QDISC || c->kind == ITEM_TXQLEN)
+		return c->name;
+	if (!c->ifindex || !if_indextoname((unsigned int)c->ifindex, dev))
+		snprintf(dev, IFNAMSIZ, "#%d", c->ifindex);
+	return dev;
+}
+
+int print_commands(FILE *out, const struct diff *ch, struct err *e)
+{
+	char dev[IFNAMSIZ];
 	/* an mq of the kernel's 4096 queues, each a line of 205 bytes at most */
 	static char lines[1 << 20];
 	uint32_t i;
@@ -304,7 +315,7 @@ int print_commands(FILE *out, const struct circuit *c, const struct diff *ch, st
 		fprintf(out, "# nothing to change\n");
 	for (i = 0; i < ch->n; i++) {
 		const struct change *one = &ch->list[i];
-		int rc = change_commands(one, c->dev, lines, sizeof(lines));
+		int rc = change_commands(one, change_device(one, dev), lines, sizeof(lines));
 
 		if (rc)
 			return err_set(e, rc, "cannot write %s %s as a command: %s",

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "link.h"
+#include "print.h"
 #include "session.h"
 #include "sysctl.h"
 #include "units.h"
@@ -33,7 +34,7 @@ int need_net_admin(const char *or, struct err *e)
 	return err_set(e, -EPERM, "this needs CAP_NET_ADMIN; run it as root%s", or);
 }
 
-int session_open(struct session *s, const struct args *a, struct err *e)
+static int session_open(struct session *s, const struct args *a, struct err *e)
 {
 	int rc;
 
@@ -42,7 +43,7 @@ int session_open(struct session *s, const struct args *a, struct err *e)
 	return rc ? rc : kernel_open(&s->kernel, e);
 }
 
-void session_close(struct session *s)
+static void session_close(struct session *s)
 {
 	kernel_close(&s->kernel);
 	diff_free(&s->diff);
@@ -52,43 +53,78 @@ void session_close(struct session *s)
 	lives_free(&s->lives);
 }
 
-/* --- the state ------------------------------------------------------------- */
-
-/* A device that was made anew under its name begins anew. */
-static int follow_device(struct state *st, struct member *m)
+/* A command from end to end; what it met on the way is said where it failed. */
+int session_run(const struct args *a, session_fn run, void *data, struct err *e)
 {
-	char dev[IFNAMSIZ];
-	int index = m->ifindex, rc;
+	struct session *s = calloc(1, sizeof(*s));	/* large */
+	int rc;
 
-	if (if_indextoname((unsigned int)index, dev))
-		return strcmp(dev, m->circuit.dev) ? state_device_is(st, index, dev) : 0;
-	rc = state_device_gone(st, index);
-	m->ifindex = link_index(m->circuit.dev);
+	if (!s)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = session_open(s, a, e);
+	if (!rc)
+		rc = run(s, data, e);
+	if (rc)
+		print_notes(stderr, &s->trouble);
+	session_close(s);
+	free(s);
 	return rc;
 }
 
+/* --- the state ------------------------------------------------------------- */
+
+/* The device of the circuit is there under this index. */
+static bool if_name_is(const struct member *m)
+{
+	char dev[IFNAMSIZ];
+
+	return m->ifindex && if_indextoname((unsigned int)m->ifindex, dev);
+}
+
+/* Of a device that is gone only the circuit is left in the kernel, which tells so itself. */
+static bool is_bound(const struct base *b)
+{
+	return b->ifindex && b->kind != ITEM_CIRCUIT;
+}
+
+static int follow_device(struct state *st, int index)
+{
+	char dev[IFNAMSIZ];
+
+	if (if_indextoname((unsigned int)index, dev))
+		return state_device_is(st, index, dev);
+	return state_device_gone(st, index);
+}
+
 /*
- * Each device once, as circuits of one stand together.  Of items whose circuit is gone
- * the device is still known by its index.
+ * Each device once, as circuits of one stand together, and those of items whose circuit
+ * is gone.  A device that was made anew under its name begins anew.
  */
 static int follow_devices(struct state *st, struct err *e)
 {
-	char dev[IFNAMSIZ];
+	int last = 0, rc = 0;
 	uint32_t i;
-	int rc = 0;
 
-	for (i = 0; i < st->n_circuits && !rc; i++)
-		rc = follow_device(st, &st->circuits[i]);
-	for (i = 0; i < st->n_base && !rc; i++) {
-		int index = st->base[i].ifindex;
+	for (i = 0; i < st->n_circuits && !rc; i++) {
+		struct member *m = &st->circuits[i];
 
-		if (!index)
-			continue;
-		if (if_indextoname((unsigned int)index, dev))
-			rc = state_device_is(st, index, dev);
-		else if (st->base[i].kind != ITEM_CIRCUIT)
-			rc = state_device_gone(st, index), i = 0;
+		if (m->ifindex && m->ifindex != last)
+			rc = follow_device(st, m->ifindex);
+		last = m->ifindex;
 	}
+	/* one that is gone takes its items out of the list */
+	for (i = 0, last = 0; i < st->n_base && !rc; ) {
+		uint32_t n = st->n_base;
+
+		if (is_bound(&st->base[i]) && st->base[i].ifindex != last) {
+			last = st->base[i].ifindex;
+			rc = follow_device(st, last);
+		}
+		i = st->n_base == n ? i + 1 : 0;
+	}
+	for (i = 0; i < st->n_circuits; i++)
+		if (!if_name_is(&st->circuits[i]))
+			st->circuits[i].ifindex = link_index(st->circuits[i].circuit.dev);
 	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 
@@ -128,7 +164,7 @@ int session_look(struct session *s, struct err *e)
 	int rc = read_state(s, false, e);
 
 	s->diff.look = true;
-	return rc ? rc : session_diff(s, NULL, e);
+	return rc ? rc : session_diff(s, e);
 }
 
 /* Whether the circuit is to be told of: not where a run was about to replace it. */
@@ -197,9 +233,20 @@ static void plan_one(struct session *s, uint32_t i, bool asked)
 		p->rc = plan_make(c, &p->facts, &p->plan, notes, &p->why);
 }
 
-static int plan_all(struct session *s, const struct member *asked, struct err *e)
+/* Which of several it is, is said where it is not the one that the command names. */
+static int cannot_plan(const struct session *s, uint32_t i, struct err *e)
+{
+	const struct planned *p = &s->planned[i];
+
+	if (!s->args->file)
+		return err_set(e, p->rc, "%s", p->why.text);
+	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name, p->why.text);
+}
+
+static int plan_all(struct session *s, struct err *e)
 {
 	uint32_t i;
+	int rc = 0;
 
 	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
 	if (!s->planned)
@@ -207,11 +254,14 @@ static int plan_all(struct session *s, const struct member *asked, struct err *e
 	for (i = 0; i < s->state.n_circuits; i++) {
 		if (s->state.circuits[i].standing == REMOVING)
 			continue;
-		plan_one(s, i, &s->state.circuits[i] == asked);
-		if (s->planned[i].rc && &s->state.circuits[i] == asked)
-			return err_set(e, s->planned[i].rc, "%s", s->planned[i].why.text);
+		plan_one(s, i, s->state.circuits[i].standing == ADDING);
+		if (s->planned[i].rc && s->state.circuits[i].standing == ADDING && !s->diff.look)
+			return cannot_plan(s, i, e);
 	}
-	return 0;
+	for (i = 0; i < s->state.n_circuits && !rc && !s->diff.look; i++)
+		if (s->state.circuits[i].standing == ADDING)
+			rc = state_admit(&s->state, i, s->planned[i].facts.speed_mbit, e);
+	return rc;
 }
 
 /* Pages of all circuits: tcp_mem has room for their sum. */
@@ -318,7 +368,8 @@ static void say_who_uses_it(struct session *s, const struct circuit *c)
 		note(&s->notes,
 		     "all else that leaves by %s is held to %s, too, in the same queue",
 		     c->dev, format_rate(rate, sizeof(rate), c->rate));
-	note(&s->notes, "all of this lasts until ctcp-setup undo %s, or the next boot", c->dev);
+	note(&s->notes, "all of this lasts until ctcp-setup undo %s, or the next boot",
+	     circuit_name(c));
 }
 
 /*
@@ -382,7 +433,7 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (!p->rc)
 		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
 	if (p->rc && asked && !s->diff.look)
-		return err_set(e, p->rc, "%s", p->why.text);
+		return cannot_plan(s, i, e);
 	if (p->rc && m->ifindex)
 		diff_hold(&s->diff, m->ifindex, m->circuit.name);
 	return 0;
@@ -407,14 +458,14 @@ static void check_others(struct session *s)
 	}
 }
 
-/* @asked: the circuit that this command sets, NULL = none. */
-int session_diff(struct session *s, const struct member *asked, struct err *e)
+/* Asked for is what this command adds. */
+int session_diff(struct session *s, struct err *e)
 {
 	/* tcp_mem is the machine's, and only its own namespace shows it */
 	bool own_netns = sysctl_exists("net.ipv4.tcp_mem");
 	uint64_t need;
 	uint32_t i;
-	int rc = plan_all(s, asked, e);
+	int rc = plan_all(s, e);
 
 	s->diff.state = &s->state;
 	s->diff.backend = &s->kernel.backend;
@@ -424,8 +475,8 @@ int session_diff(struct session *s, const struct member *asked, struct err *e)
 	need = rc ? 0 : need_of_all(s);
 	for (i = 0; i < s->state.n_circuits && !rc; i++)
 		if (s->diff.look || s->state.circuits[i].standing != REMOVING)
-			rc = want_or_hold(s, i, need, &s->state.circuits[i] == asked, own_netns,
-					  e);
+			rc = want_or_hold(s, i, need, s->state.circuits[i].standing == ADDING,
+					  own_netns, e);
 	if (!rc && !s->diff.look)
 		check_others(s);
 	return rc ? rc : diff_end(&s->diff, e);

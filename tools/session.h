@@ -34,12 +34,13 @@ struct session {
 	struct notes trouble;		/* what a recovery or a rollback met */
 };
 
-int session_open(struct session *s, const struct args *a, struct err *e);
-void session_close(struct session *s);
+typedef int (*session_fn)(struct session *s, void *data, struct err *e);
+
+int session_run(const struct args *a, session_fn run, void *data, struct err *e);
 int session_lock(struct session *s, struct err *e);
 int session_read(struct session *s, struct err *e);
 int session_look(struct session *s, struct err *e);
-int session_diff(struct session *s, const struct member *asked, struct err *e);
+int session_diff(struct session *s, struct err *e);
 int session_commit(struct session *s, bool go_on, struct err *e);
 void session_check_route(struct session *s, const struct circuit *c);
 bool session_shows(const struct session *s, uint32_t i);

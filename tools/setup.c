@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup --rate R --rtt T DEV: circuit -> plan -> diff -> commit.
+ * ctcp-setup --rate R --rtt T DEV, add and change: one circuit of the list is set.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,23 +9,6 @@
 #include "command.h"
 #include "link.h"
 #include "print.h"
-
-/* Read and planned; nothing is changed yet. */
-static int look(struct session *s, struct plan *plan, struct err *e)
-{
-	uint32_t asked = 0;
-	int rc = state_replace(&s->state, &s->args->circuit, link_index(s->args->circuit.dev),
-			       &asked, e);
-
-	if (!rc && s->cut_short)
-		note(&s->trouble,
-		     "an earlier run was cut short; what it had changed is taken back first");
-	if (!rc)
-		rc = session_diff(s, &s->state.circuits[asked], e);
-	if (!rc)
-		*plan = s->planned[asked].plan;
-	return rc;
-}
 
 static int json_commands(const struct session *s, json_t *list, struct err *e)
 {
@@ -36,7 +19,7 @@ static int json_commands(const struct session *s, json_t *list, struct err *e)
 
 	if (!out)
 		return err_set(e, -ENOMEM, "cannot print: out of memory");
-	rc = print_commands(out, &s->args->circuit, &s->diff, e);
+	rc = print_commands(out, &s->diff, e);
 	fclose(out);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		json_array_append_new(list, json_string(line));
@@ -44,9 +27,10 @@ static int json_commands(const struct session *s, json_t *list, struct err *e)
 	return rc;
 }
 
-static int report_json(const struct session *s, const struct plan *plan, struct err *e)
+static int report_json(const struct session *s, const struct circuit *c,
+		       const struct plan *plan, struct err *e)
 {
-	json_t *root = json_plan(&s->args->circuit, plan), *commands = json_array();
+	json_t *root = json_plan(c, plan), *commands = json_array();
 	int rc = s->args->dry_run ? json_commands(s, commands, e) : 0;
 
 	if (rc) {
@@ -65,17 +49,18 @@ static int report_json(const struct session *s, const struct plan *plan, struct 
 	return print_json(stdout, root, e);
 }
 
-static int report(const struct session *s, const struct plan *plan, struct err *e)
+static int report(const struct session *s, const struct circuit *c, const struct plan *plan,
+		  struct err *e)
 {
 	int rc = 0;
 
 	if (s->args->json)
-		return report_json(s, plan, e);
+		return report_json(s, c, plan, e);
 	if (s->args->dry_run) {
-		rc = print_commands(stdout, &s->args->circuit, &s->diff, e);
+		rc = print_commands(stdout, &s->diff, e);
 	} else if (!s->args->quiet) {
-		print_head(stdout, &s->args->circuit);
-		print_plan(stdout, &s->args->circuit, plan);
+		print_head(stdout, c);
+		print_plan(stdout, c, plan);
 		print_changes(stdout, &s->diff);
 	}
 	print_notes(stderr, &s->trouble);
@@ -84,43 +69,100 @@ static int report(const struct session *s, const struct plan *plan, struct err *
 	return rc;
 }
 
-static int run(struct session *s, struct err *e)
+/* The list is edited: planned, made so, and told of the circuit @at. */
+static int set(struct session *s, uint32_t at, struct err *e)
 {
-	const struct args *a = s->args;
+	struct circuit c = s->state.circuits[at].circuit;
 	struct plan plan;
 	int rc;
 
-	rc = a->dry_run ? session_read(s, e) : session_lock(s, e);
-	if (!rc)
-		rc = look(s, &plan, e);
-	if (!rc && !a->dry_run)
-		rc = session_commit(s, false, e);
+	if (s->cut_short)
+		note(&s->trouble,
+		     "an earlier run was cut short; what it had changed is taken back first");
+	rc = session_diff(s, e);
 	if (rc)
 		return rc;
-	if (!a->dry_run)
-		session_check_route(s, &a->circuit);
-	return report(s, &plan, e);
+	plan = s->planned[at].plan;
+	if (!s->args->dry_run) {
+		rc = session_commit(s, false, e);
+		if (rc)
+			return rc;
+		session_check_route(s, &c);
+	}
+	return report(s, &c, &plan, e);
+}
+
+typedef int (*edit_fn)(struct session *s, uint32_t *at, struct err *e);
+
+static int run(struct session *s, void *data, struct err *e)
+{
+	const edit_fn *edit = data;
+	uint32_t at = 0;
+	int rc = s->args->dry_run ? session_read(s, e) : session_lock(s, e);
+
+	if (!rc)
+		rc = (*edit)(s, &at, e);
+	return rc ? rc : set(s, at, e);
+}
+
+/* A command that sets one circuit: it differs in what it does to the list. */
+static int set_one(const struct args *a, edit_fn edit, struct err *e)
+{
+	int rc = a->dry_run ? 0 :
+		 need_net_admin(", or with --dry-run to see what it would do", e);
+
+	return rc ? rc : session_run(a, run, &edit, e);
+}
+
+static int replace(struct session *s, uint32_t *at, struct err *e)
+{
+	const struct circuit *c = &s->args->circuit;
+
+	return state_replace(&s->state, c, link_index(c->dev), at, e);
 }
 
 int command_setup(const struct args *a, struct err *e)
 {
-	struct session *s;
-	int rc;
+	return set_one(a, replace, e);
+}
 
-	if (!a->dry_run) {
-		rc = need_net_admin(", or with --dry-run to see what it would do", e);
-		if (rc)
-			return rc;
-	}
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return err_set(e, -ENOMEM, "out of memory");
-	rc = session_open(s, a, e);
+static int add(struct session *s, uint32_t *at, struct err *e)
+{
+	struct circuit c = s->args->circuit;
+
+	memcpy(c.name, s->args->name, sizeof(c.name));
+	return state_insert(&s->state, &c, link_index(c.dev), at, e);
+}
+
+int command_add(const struct args *a, struct err *e)
+{
+	return set_one(a, add, e);
+}
+
+/* The options once more, over what the circuit has. */
+static int change(struct session *s, uint32_t *at, struct err *e)
+{
+	struct member *m = state_find(&s->state, s->args->name);
+	struct args over;
+	int ifindex, rc;
+
+	if (!m)
+		return err_set(e, -ENOENT, "there is no circuit %s; ctcp-setup list lists them",
+			       s->args->name);
+	ifindex = m->ifindex;
+	rc = args_parse(s->args->argc, s->args->argv,
+			TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME, &m->circuit, &over,
+			e);
+	args_free(&over);
 	if (!rc)
-		rc = run(s, e);
+		rc = circuit_check(&over.circuit, e);
 	if (rc)
-		print_notes(stderr, &s->trouble);
-	session_close(s);
-	free(s);
-	return rc;
+		return rc;
+	m->standing = REMOVING;
+	return state_insert(&s->state, &over.circuit, ifindex, at, e);
+}
+
+int command_change(const struct args *a, struct err *e)
+{
+	return set_one(a, change, e);
 }

@@ -201,13 +201,14 @@ static void read_lives(struct session *s)
 		fprintf(stderr, "note: %s\n", e.text);
 }
 
-static int run(struct session *s, struct err *e)
+static int run(struct session *s, void *unused, struct err *e)
 {
 	json_t *list = s->args->json ? json_array() : NULL;
 	const char *dev = s->args->circuit.dev;
 	uint32_t i, shown = 0;
 	int rc;
 
+	(void)unused;
 	read_lives(s);
 	rc = session_look(s, e);
 	for (i = 0; i < s->state.n_circuits && !rc; i++) {
@@ -233,15 +234,5 @@ static int run(struct session *s, struct err *e)
 
 int command_show(const struct args *a, struct err *e)
 {
-	struct session *s = calloc(1, sizeof(*s));
-	int rc;
-
-	if (!s)
-		return err_set(e, -ENOMEM, "out of memory");
-	rc = session_open(s, a, e);
-	if (!rc)
-		rc = run(s, e);
-	session_close(s);
-	free(s);
-	return rc;
+	return session_run(a, run, NULL, e);
 }

@@ -3,12 +3,14 @@
  * The state of a namespace, in memory: see state.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "object.h"
 #include "state.h"
+#include "units.h"
 
 void base_clear(struct base *b)
 {
@@ -157,46 +159,86 @@ bool member_is(const struct member *m, const char *word)
 	return !strcmp(m->circuit.dev, word) || !strcmp(m->circuit.name, word);
 }
 
+static bool is_there(const struct member *m)
+{
+	return m->standing != REMOVING;
+}
+
+static bool holds(const struct prefix *a, const struct prefix *b)
+{
+	return a->family == b->family && a->len <= b->len && prefix_holds(a, b);
+}
+
 static int check_name(const struct circuit *c, const struct member *m, struct err *e)
 {
 	if (strcmp(circuit_name(c), m->circuit.name))
 		return 0;
-	return err_set(e, -EEXIST,
-		       "circuit %s is that of another device already, %s; --name gives this one another name",
-		       m->circuit.name, m->circuit.dev);
+	if (strcmp(c->dev, m->circuit.dev))
+		return err_set(e, -EEXIST,
+			       "circuit %s is that of another device already, %s; --name gives this one another name",
+			       m->circuit.name, m->circuit.dev);
+	return err_set(e, -EEXIST, "%s has a circuit %s already; ctcp-setup change %s changes it",
+		       m->circuit.dev, m->circuit.name, m->circuit.name);
 }
 
-/* A prefix is one circuit's, for the route to it is one. */
+/* The route to a prefix is one; a part of another's prefix is a mistake, or meant. */
 static int check_prefix(const struct circuit *c, const struct member *m, struct err *e)
 {
-	char to[64];
+	const struct prefix *other = &m->circuit.to;
+	char to[64], its[64];
 
-	if (!c->to.family || !prefix_equal(&c->to, &m->circuit.to))
+	if (!c->to.family || !other->family)
 		return 0;
-	return err_set(e, -EEXIST,
-		       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
-		       format_prefix(to, sizeof(to), &c->to), m->circuit.name, m->circuit.dev,
-		       m->circuit.name);
+	format_prefix(to, sizeof(to), &c->to);
+	if (prefix_equal(&c->to, other))
+		return err_set(e, -EEXIST,
+			       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
+			       to, m->circuit.name, m->circuit.dev, m->circuit.name);
+	if (!c->overbook && (holds(&c->to, other) || holds(other, &c->to)))
+		return err_set(e, -EEXIST,
+			       "--to: %s overlaps %s of circuit %s; with --overbook the longer prefix has its own",
+			       to, format_prefix(its, sizeof(its), other), m->circuit.name);
+	return 0;
 }
 
-/* The circuit of its device is replaced by @c, which stands at @at. */
-int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
-		  struct err *e)
+/* A tbf or fq of ours is sized for one circuit and holds all that leaves by the device. */
+static int check_shaper(const struct circuit *c, const struct member *m, struct err *e)
 {
-	struct member *m;
+	const struct circuit *held = m->circuit.shaper != SHAPER_NONE ? &m->circuit : c;
+
+	if (strcmp(c->dev, m->circuit.dev) || held->shaper == SHAPER_NONE)
+		return 0;
+	return err_set(e, -EEXIST,
+		       "%s has circuit %s, and %s of %s would hold both to one rate; several on a device each need --shaper none, where the module holds the rate",
+		       c->dev, m->circuit.name, shaper_name(held->shaper), circuit_name(held));
+}
+
+static int check_fits(const struct state *st, const struct circuit *c, struct err *e)
+{
 	uint32_t i;
 	int rc = 0;
 
 	for (i = 0; i < st->n_circuits && !rc; i++) {
-		m = &st->circuits[i];
-		if (!strcmp(m->circuit.dev, c->dev)) {
-			m->standing = REMOVING;
+		const struct member *m = &st->circuits[i];
+
+		if (!is_there(m))
 			continue;
-		}
 		rc = check_name(c, m, e);
 		if (!rc)
 			rc = check_prefix(c, m, e);
+		if (!rc)
+			rc = check_shaper(c, m, e);
 	}
+	return rc;
+}
+
+/* One more, which stands at @at. */
+int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
+		 struct err *e)
+{
+	struct member *m;
+	int rc = check_fits(st, c, e);
+
 	if (rc)
 		return rc;
 	m = state_add(st, c, ifindex);
@@ -207,14 +249,74 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 	return 0;
 }
 
-/* All that @word names go.  False: there is none. */
+struct member *state_find(struct state *st, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (is_there(&st->circuits[i]) && !strcmp(st->circuits[i].circuit.name, name))
+			return &st->circuits[i];
+	return NULL;
+}
+
+/* The one circuit of its device is replaced by @c, or the one of its name. */
+int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
+		  struct err *e)
+{
+	struct member *same = NULL, *named = NULL;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		struct member *m = &st->circuits[i];
+
+		if (!is_there(m) || strcmp(m->circuit.dev, c->dev))
+			continue;
+		n++;
+		same = m;
+		if (!strcmp(m->circuit.name, circuit_name(c)))
+			named = m;
+	}
+	if (n > 1 && !named)
+		return err_set(e, -EEXIST,
+			       "%s has %u circuits; ctcp-setup change NAME changes one, add NAME gives it one more",
+			       c->dev, n);
+	if (n)
+		(named ?: same)->standing = REMOVING;
+	return state_insert(st, c, ifindex, at, e);
+}
+
+/*
+ * The circuits of a device together have no more than it carries: @at is the last that
+ * was added.  @speed_mbit: 0 = not known.
+ */
+int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e)
+{
+	const struct member *m = &st->circuits[at];
+	uint64_t sum = 0;
+	char rate[32];
+	uint32_t i;
+
+	if (!speed_mbit || m->circuit.overbook)
+		return 0;
+	for (i = 0; i < st->n_circuits; i++)
+		if (is_there(&st->circuits[i]) && st->circuits[i].ifindex == m->ifindex)
+			sum += st->circuits[i].circuit.rate;
+	if (sum <= speed_mbit * 125000)
+		return 0;
+	return err_set(e, -ERANGE,
+		       "--rate: with circuit %s those on %s have %s, more than the %" PRIu64 "mbit that it carries; less, or --overbook",
+		       m->circuit.name, m->circuit.dev, format_rate(rate, sizeof(rate), sum),
+		       speed_mbit);
+}
+
+/* All that @word names go, NULL = all.  False: there is none. */
 bool state_drop(struct state *st, const char *word)
 {
 	bool any = false;
 	uint32_t i;
 
 	for (i = 0; i < st->n_circuits; i++) {
-		if (!member_is(&st->circuits[i], word))
+		if (word && !member_is(&st->circuits[i], word))
 			continue;
 		st->circuits[i].standing = REMOVING;
 		any = true;

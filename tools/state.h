@@ -13,7 +13,7 @@
  *
  *	ctcp-setup 1 boot 0c1e...
  *	device eth1 7
- *	add lhc --rate 4gbit --rtt 26ms --to 192.0.2.0/24 eth1
+ *	add lhc --rate 4gbit --rtt 26ms --to 192.0.2.0/24 --shaper none --pace eth1
  *	base sysctl net.ipv4.tcp_sack 0 before 0 ours 1
  *	base qdisc eth1 7 before default ours "tbf rate ..." next default
  *	end
@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "circuit.h"
 #include "err.h"
@@ -75,14 +76,20 @@ void state_pack_base(struct state *st);
 void state_recover(struct state *st);
 void state_settle(struct state *st);
 bool member_is(const struct member *m, const char *word);
+struct member *state_find(struct state *st, const char *name);
+int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
+		 struct err *e);
 int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		  struct err *e);
+int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e);
 bool state_drop(struct state *st, const char *word);
 
 int state_device_is(struct state *st, int ifindex, const char *dev);
 int state_device_gone(struct state *st, int ifindex);
 
 int state_format(const struct state *st, const char *boot, char **text, size_t *len);
+void circuit_print(FILE *out, const struct circuit *c);
+int circuits_parse(const char *text, size_t len, struct state *st, struct err *e);
 int state_parse(const char *text, size_t len, const char *boot, struct state *st,
 		struct err *e);
 

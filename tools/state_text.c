@@ -37,24 +37,25 @@ static void print_sizes(FILE *out, const struct circuit *c)
 		fprintf(out, " --limit %" PRIu64, c->limit);
 }
 
-/* The words of the command line that asked for it. */
-static void print_circuit(FILE *out, const struct circuit *c)
+/* What `ctcp-setup add` takes; what the bare command has by default is said. */
+void circuit_print(FILE *out, const struct circuit *c)
 {
 	char text[64];
 
 	word_print(out, c->name);
-	fprintf(out, " --rate %" PRIu64 "bit --rtt %" PRIu64 "us", c->rate * 8, c->rtt_us);
-	print_sizes(out, c);
-	if (c->loss)
-		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
-	if (c->shaper != SHAPER_TBF)
-		fprintf(out, " --shaper %s", shaper_name(c->shaper));
+	fprintf(out, " --rate %s", format_rate(text, sizeof(text), c->rate));
+	fprintf(out, " --rtt %s", format_time(text, sizeof(text), c->rtt_us));
 	if (c->to.family)
 		fprintf(out, " --to %s", format_prefix(text, sizeof(text), &c->to));
 	if (c->via.family)
 		fprintf(out, " --via %s", format_addr(text, sizeof(text), &c->via));
-	fprintf(out, "%s%s%s --", c->pace ? " --pace" : "",
-		c->early_window ? " --early-window" : "", c->default_cc ? " --default-cc" : "");
+	print_sizes(out, c);
+	if (c->loss)
+		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
+	fprintf(out, " --shaper %s%s", shaper_name(c->shaper), c->pace ? " --pace" : " --unpaced");
+	fprintf(out, "%s%s%s%s", c->early_window ? " --early-window" : "",
+		c->default_cc ? " --default-cc" : "", c->overbook ? " --overbook" : "",
+		c->dev[0] == '-' ? " --" : "");
 	word_print(out, c->dev);
 	fputc('\n', out);
 }
@@ -88,7 +89,7 @@ static void print_circuits(FILE *out, const struct state *st)
 			fprintf(out, " %d\n", m->ifindex);
 		}
 		fputs(verbs[m->standing], out);
-		print_circuit(out, &m->circuit);
+		circuit_print(out, &m->circuit);
 	}
 }
 
@@ -123,6 +124,7 @@ struct parser {
 	int ifindex;
 	unsigned int line;
 	bool begun, other_boot, ended;
+	bool file;		/* of circuits, that a person wrote */
 	struct err why;
 };
 
@@ -154,23 +156,24 @@ static int parse_device(struct parser *p, int n, char **words)
 	return 0;
 }
 
-/* add NAME OPTION... -- DEV */
+/* add NAME OPTION... DEV */
 static int parse_circuit(struct parser *p, int n, char **words, enum standing standing)
 {
-	char name[TCP_CIRCUIT_NAME_LEN];
 	struct member *m;
 	struct args a;
 	int rc;
 
-	if (n < 4 || parse_name(words[1], name, &p->why))
-		return -EBADMSG;
-	words[1] = words[0];
-	rc = args_parse(n - 1, words + 1, TAKES_CIRCUIT | TAKES_DEV, &a, &p->why);
+	rc = args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_DEV, &circuit_added, &a,
+			&p->why);
 	args_free(&a);
-	if (rc)
+	if (rc || a.dry_run || a.help || a.version)
 		return -EBADMSG;
-	memcpy(a.circuit.name, name, sizeof(name));
-	if (circuit_check(&a.circuit, &p->why) || strcmp(a.circuit.dev, p->dev))
+	if (!a.name[0]) {
+		err_set(&p->why, -EBADMSG, "add needs a name, e.g. add lhc --rate 4gbit --rtt 26ms eth1");
+		return -EBADMSG;
+	}
+	memcpy(a.circuit.name, a.name, sizeof(a.name));
+	if (circuit_check(&a.circuit, &p->why) || (!p->file && strcmp(a.circuit.dev, p->dev)))
 		return -EBADMSG;
 	m = state_add(p->st, &a.circuit, p->ifindex);
 	if (!m)
@@ -196,6 +199,38 @@ static int parse_base(struct parser *p, int n, char **words)
 	if (!b || text_set(&b->ours, words[7]) || text_set(&b->next, n == 10 ? words[9] : NULL))
 		return -ENOMEM;
 	return 0;
+}
+
+/* A # begins a comment where a word could begin. */
+static void cut_comment(char *line)
+{
+	char *p = line;
+
+	while ((p = strchr(p, '#')) && p != line && p[-1] != ' ')
+		p++;
+	if (p)
+		*p = 0;
+}
+
+static int parse_file_line(struct parser *p, char *line)
+{
+	char *words[WORDS_MAX + 1];
+	int n;
+
+	while (strchr(line, '\t'))
+		*strchr(line, '\t') = ' ';
+	cut_comment(line);
+	n = words_split(line, words);
+	if (!n)
+		return 0;
+	if (n < 0)
+		return err_set(&p->why, -EBADMSG, "a quotation mark is not closed, or there are more than %d words",
+			       WORDS_MAX);
+	if (strcmp(words[0], "add"))
+		return err_set(&p->why, -EBADMSG,
+			       "\"%s\" is not add NAME OPTION... DEV, which is all that a line may be",
+			       words[0]);
+	return parse_circuit(p, n, words, ADDING);
 }
 
 static int parse_line(struct parser *p, char *line)
@@ -233,10 +268,35 @@ static int parse_lines(struct parser *p, char *text, size_t len)
 		if (!end)
 			return -EBADMSG;
 		*end = 0;
-		rc = parse_line(p, line);
+		rc = p->file ? parse_file_line(p, line) : parse_line(p, line);
 		line = end + 1;
 	}
-	return rc ? rc : p->ended ? 0 : -EBADMSG;
+	return rc ? rc : p->ended || p->file ? 0 : -EBADMSG;
+}
+
+/* A file that a person wrote: its last line may lack a newline.  Into @st, as ADDING. */
+int circuits_parse(const char *text, size_t len, struct state *st, struct err *e)
+{
+	struct parser p = { .st = st, .file = true };
+	char *copy = malloc(len + 2);
+	int rc;
+
+	memset(st, 0, sizeof(*st));
+	if (!copy)
+		return err_set(e, -ENOMEM, "out of memory");
+	memcpy(copy, text, len);
+	if (len && copy[len - 1] != '\n')
+		copy[len++] = '\n';
+	rc = parse_lines(&p, copy, len);
+	if (rc == -EBADMSG)
+		err_set(e, rc, "line %u: %s", p.line,
+			p.why.text[0] ? p.why.text : "there is a NUL in it");
+	else if (rc)
+		err_set(e, rc, "out of memory");
+	free(copy);
+	if (rc)
+		state_free(st);
+	return rc;
 }
 
 /* -EBADMSG: @e has the line that is wrong; @st is empty then, as after another boot. */

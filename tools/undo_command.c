@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup undo DEV: the list without the circuits of this device.
+ * ctcp-setup undo DEV | --all and del NAME: the list without these circuits.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,11 +9,17 @@
 #include "command.h"
 #include "print.h"
 
+/* Whose circuits go, NULL = all. */
+static const char *whose(const struct args *a)
+{
+	return a->all ? NULL : a->name[0] ? a->name : a->circuit.dev;
+}
+
 static void report(const struct session *s)
 {
 	uint32_t gone = s->diff.gone + s->state.gone, left = s->diff.left + s->outcome.failed;
 
-	printf("%s: %u restored", s->args->circuit.dev, s->outcome.changed);
+	printf("%s: %u restored", whose(s->args) ?: "all", s->outcome.changed);
 	if (s->diff.already)
 		printf(", %u as before already", s->diff.already);
 	if (gone)
@@ -25,50 +31,67 @@ static void report(const struct session *s)
 	printf("\n");
 }
 
-/* What earlier ones had to leave is tried again. */
-static int run(struct session *s, struct err *e)
+/* A circuit by its name, or all that a word names.  *@any: there is one. */
+static int drop(struct session *s, bool *any, struct err *e)
 {
-	const char *dev = s->args->circuit.dev;
+	struct member *m;
+
+	if (!s->args->name[0]) {
+		*any = state_drop(&s->state, whose(s->args));
+		return 0;
+	}
+	m = state_find(&s->state, s->args->name);
+	if (!m)
+		return err_set(e, -ENOENT, "there is no circuit %s; ctcp-setup list lists them",
+			       s->args->name);
+	m->standing = REMOVING;
+	*any = true;
+	return 0;
+}
+
+/* What earlier ones had to leave is tried again. */
+static int run(struct session *s, void *unused, struct err *e)
+{
+	const char *dev = whose(s->args);
 	uint32_t left;
-	bool any;
+	bool any = false;
 	int rc;
 
+	(void)unused;
 	rc = session_lock(s, e);
 	if (rc)
 		return rc;
-	any = state_drop(&s->state, dev) || s->cut_short;
+	rc = drop(s, &any, e);
+	if (rc)
+		return rc;
+	any |= s->cut_short;
 	s->diff.force = s->args->force;
-	rc = session_diff(s, NULL, e);
+	rc = session_diff(s, e);
 	if (!rc)
 		rc = session_commit(s, true, e);
 	left = s->diff.left + s->outcome.failed;
 	if (!rc && !s->args->quiet && !any && !s->outcome.changed && !left)
-		printf("%s: nothing to undo\n", dev);
+		printf("%s: nothing to undo\n", dev ?: "all");
 	else if (!rc && !s->args->quiet)
 		report(s);
 	print_notes(rc || left ? stderr : stdout, &s->notes);
-	print_notes(rc || left ? stderr : stdout, &s->trouble);
+	if (!rc && !left)
+		print_notes(stdout, &s->trouble);
 	if (!rc && left)
 		rc = err_set(e, -EBUSY,
 			     "%s: %u of its settings are not as before, see the notes; undo --force sets what someone else changed",
-			     dev, left);
+			     dev ?: "all", left);
 	return rc;
 }
 
 int command_undo(const struct args *a, struct err *e)
 {
-	struct session *s;
 	int rc = need_net_admin("", e);
 
-	if (rc)
-		return rc;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return err_set(e, -ENOMEM, "out of memory");
-	rc = session_open(s, a, e);
-	if (!rc)
-		rc = run(s, e);
-	session_close(s);
-	free(s);
-	return rc;
+	return rc ? rc : session_run(a, run, NULL, e);
+}
+
+int command_del(const struct args *a, struct err *e)
+{
+	return command_undo(a, e);
 }

@@ -82,7 +82,7 @@ static int verdict(const struct report *r, const char *dev, bool quiet, struct e
 	return 0;
 }
 
-static int run(struct session *s, struct err *e)
+static int run(struct session *s, void *data, struct err *e)
 {
 	struct report r = { .list = s->args->json ? json_array() : NULL };
 	const char *dev = s->args->circuit.dev;
@@ -90,6 +90,7 @@ static int run(struct session *s, struct err *e)
 	struct err unused = { "" };
 	uint32_t i;
 
+	(void)data;
 	for (i = 0; i < s->state.n_circuits && !rc; i++)
 		if (session_shows(s, i))
 			verify_one(s, i, &r);
@@ -103,15 +104,5 @@ static int run(struct session *s, struct err *e)
 
 int command_verify(const struct args *a, struct err *e)
 {
-	struct session *s = calloc(1, sizeof(*s));
-	int rc;
-
-	if (!s)
-		return err_set(e, -ENOMEM, "out of memory");
-	rc = session_open(s, a, e);
-	if (!rc)
-		rc = run(s, e);
-	session_close(s);
-	free(s);
-	return rc;
+	return session_run(a, run, NULL, e);
 }

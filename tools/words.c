@@ -56,7 +56,7 @@ int words_split(char *line, char *words[WORDS_MAX + 1])
 /* With a blank before it. */
 void word_print(FILE *out, const char *word)
 {
-	if (*word && !strpbrk(word, " \"\\")) {
+	if (*word && *word != '#' && !strpbrk(word, " \"\\")) {
 		fprintf(out, " %s", word);
 		return;
 	}

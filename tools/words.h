@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A line of words: blanks between them, "..." around one that has blanks or nothing in
- * it, and \ before a " or \ inside of that.
+ * it, and \ before a " or \ inside of that.  In a file that
+ * people write # begins a comment, so that such a word is in quotes, too.
  */
 #ifndef CTCP_WORDS_H
 #define CTCP_WORDS_H

@@ -65,8 +65,9 @@ static int setup(void **state)
 	assert_non_null(state_add(&f->st, &c, 7));
 	strcpy(d.dev, "-a\"b\\");
 	strcpy(d.name, "odd");
-	d.rate = 1000;
-	d.rtt_us = 1;
+	d.rate = 77760001;
+	d.rtt_us = 26001;
+	d.overbook = true;
 	d.burst = 2000;
 	assert_non_null(state_add(&f->st, &d, 8));
 	f->st.circuits[1].standing = ADDING;
@@ -119,6 +120,7 @@ static void assert_circuit(const struct circuit *a, const struct circuit *b)
 	assert_int_equal(a->default_cc, b->default_cc);
 	assert_int_equal(a->pace, b->pace);
 	assert_int_equal(a->early_window, b->early_window);
+	assert_int_equal(a->overbook, b->overbook);
 }
 
 static void test_there_and_back(void **state)
@@ -242,6 +244,40 @@ static void test_words(void **state)
 	assert_int_equal(words_split(many, words), -E2BIG);
 }
 
+/* Printed as for a file and read again; comments, tabs, no newline at the end. */
+static void test_file(void **state)
+{
+	static const char * const devs[] = { "eth1", "#odd", "a#b", "-x", "a\"b" };
+	struct circuit c = sample("eth1");
+	struct state st;
+	struct err e = { "" };
+	char *text;
+	size_t len, i;
+	FILE *out;
+
+	(void)state;
+	strcpy(c.name, "lhc");
+	for (i = 0; i < ARRAY_SIZE(devs); i++) {
+		strcpy(c.dev, devs[i]);
+		out = open_memstream(&text, &len);
+		fputs("# all\n\t\nadd\t", out);
+		circuit_print(out, &c);
+		assert_int_equal(fseek(out, -1, SEEK_CUR), 0);
+		fputs("\t# the last", out);
+		fclose(out);
+		assert_int_equal(circuits_parse(text, len, &st, &e), 0);
+		assert_int_equal(st.n_circuits, 1);
+		assert_circuit(&st.circuits[0].circuit, &c);
+		state_free(&st);
+		free(text);
+	}
+	/* what add has by default is not what the bare command has */
+	assert_int_equal(circuits_parse("add a --rate 4gbit --rtt 26ms eth1", 34, &st, &e), 0);
+	assert_int_equal(st.circuits[0].circuit.shaper, SHAPER_NONE);
+	assert_true(st.circuits[0].circuit.pace);
+	state_free(&st);
+}
+
 static void test_list(void **state)
 {
 	struct circuit c = sample("eth2"), d = sample("eth3");
@@ -270,6 +306,34 @@ static void test_list(void **state)
 	assert_true(state_drop(&f->st, "eth1"));
 	state_settle(&f->st);
 	assert_int_equal(f->st.n_circuits, 1);
+}
+
+/* All circuits of a device, and of no other; more only on purpose. */
+static void test_admit(void **state)
+{
+	struct circuit c = sample("eth1"), d = sample("eth1"), other = sample("eth2");
+	struct state st = { 0 };
+	struct err e = { "" };
+
+	(void)state;
+	c.rate = 750000000;		/* 6gbit */
+	d.rate = 500000000;
+	strcpy(d.name, "d");
+	assert_non_null(state_add(&st, &other, 8));
+	assert_non_null(state_add(&st, &c, 7));
+	assert_int_equal(state_admit(&st, 1, 6000, &e), 0);
+	assert_int_equal(state_admit(&st, 1, 5999, &e), -ERANGE);
+	assert_int_equal(state_admit(&st, 1, 0, &e), 0);
+	assert_non_null(state_add(&st, &d, 7));
+	assert_int_equal(state_admit(&st, 2, 10000, &e), 0);
+	assert_int_equal(state_admit(&st, 2, 9999, &e), -ERANGE);
+	assert_non_null(strstr(e.text, "with circuit d those on eth1 have 10gbit, more than"));
+	st.circuits[2].circuit.overbook = true;
+	assert_int_equal(state_admit(&st, 2, 9999, &e), 0);
+	st.circuits[1].standing = REMOVING;
+	st.circuits[2].circuit.overbook = false;
+	assert_int_equal(state_admit(&st, 2, 4000, &e), 0);
+	state_free(&st);
 }
 
 /* --- files ----------------------------------------------------------------- */
@@ -490,7 +554,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
 		cmocka_unit_test(test_bad_lines),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_file),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test(test_admit),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),

@@ -1,0 +1,243 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# Several circuits on a device: add, change, del, list; a file of them that the host
+# is made equal to (apply), held against (diff), and that is written from it (save).
+# The module holds each one's rate, and no other circuit is touched by a change.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup ctcp-setup-faulty tc jq
+need_module
+
+STEPS_MAX=60
+
+# circuits: their names as the kernel has them, in one line
+circuits()
+{
+	configured | sed 's/^name=\([^ ]*\) .*/\1/' | sort | tr '\n' ' '
+}
+
+# add NAME PREFIX RATE [OPTION...]
+add()
+{
+	local name=$1 to=$2 rate=$3
+
+	shift 3
+	setup add "$name" --to "$to" --via 10.78.0.254 --rate "$rate" --rtt 10ms --quiet "$@" eth1
+}
+
+add_change_del()
+{
+	local before kept
+
+	without_module
+	host one-by-one
+	before=$(state)
+	works "add" add lhc 10.81.0.0/16 1gbit
+	works "add a second one on the same device" add ska 10.82.0.0/16 2gbit
+	equal "both are in the kernel" "lhc ska " "$(circuits)"
+	equal "the module paces the first" 125000000 "$(circuit_value lhc rate)"
+	equal "... and the second" 250000000 "$(circuit_value ska rate)"
+	matches "no shaper holds them" '^qdisc noqueue' "$(root_qdisc eth1)"
+	matches "a route for each" '10.82.0.0/16 .*congctl circuit' \
+		"$(in_host ip route show 10.82.0.0/16)"
+	works "verify" setup verify
+	matches "verify counts both" '^2 circuits' "$OUT"
+	works "list" setup list
+	matches "list: one a line" '^ska +eth1 +2gbit +10ms +none +10.82.0.0/16$' "$OUT"
+	works "list --json" setup list --json
+	json_is "list --json: two" 2 length
+	kept=$(configured | grep '^name=lhc ')
+	works "change" setup change ska --rate 3gbit --quiet
+	equal "change: the rate" 375000000 "$(circuit_value ska rate)"
+	matches "change: what was not named stays" '^ska .* 3gbit +10ms .*10.82' "$(setup list)"
+	equal "change: the other is as it was" "$kept" "$(configured | grep '^name=lhc ')"
+	works "show of one" setup show lhc
+	matches "show of one shows it alone" '^eth1: .*1gbit' "$OUT"
+	refused "show of one shows no other" grep -q 3gbit <<<"$OUT"
+	works "del" setup del ska --quiet
+	equal "del: the other stays" "lhc " "$(circuits)"
+	equal "del: its route goes" "" "$(in_host ip route show 10.82.0.0/16)"
+	works "undo of the device" setup undo --quiet eth1
+	unchanged "all as before" "$before"
+	host_end
+}
+
+refusals()
+{
+	local before
+
+	host refusals
+	add lhc 10.81.0.0/16 1gbit
+	before=$(state)
+	complains "a name twice" 1 'eth1 has a circuit lhc already; ctcp-setup change lhc' \
+		setup add lhc --to 10.82.0.0/16 --rate 1gbit --rtt 1ms eth1
+	complains "a prefix twice" 1 '10.81.0.0/16 is that of circuit lhc on eth1' \
+		setup add ska --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 1ms eth1
+	complains "a part of another's prefix" 1 'overlaps 10.81.0.0/16 of circuit lhc; .*--overbook' \
+		setup add ska --to 10.81.7.0/24 --via 10.78.0.254 --rate 1gbit --rtt 1ms eth1
+	complains "a shaper beside it" 1 'tbf of ska would hold both to one rate' \
+		setup add ska --to 10.82.0.0/16 --via 10.78.0.254 --shaper tbf --rate 1gbit \
+		--rtt 1ms eth1
+	complains "add without a name" 2 'which circuit' setup add
+	complains "add without a device" 2 'which device' \
+		setup add ska --rate 1gbit --rtt 1ms
+	complains "change of none" 1 'no circuit ska; ctcp-setup list' \
+		setup change ska --rate 1gbit
+	complains "del of none" 1 'no circuit ska; ctcp-setup list' setup del ska
+	complains "del by a device's name" 1 'no circuit eth1;' setup del eth1
+	complains "--all and a device" 2 '"eth1", not both' setup undo --all eth1
+	unchanged "refused: nothing was changed" "$before"
+	works "a part of another's prefix on purpose" \
+		add ska 10.81.7.0/24 1gbit --overbook
+	complains "the bare command beside two" 1 'eth1 has 2 circuits; ctcp-setup change' \
+		setup --rate 1gbit --rtt 1ms eth1
+	works "undo --all" setup undo --all --quiet
+	equal "undo --all: no circuit" "" "$(circuits)"
+	host_end
+}
+
+# --- files -----------------------------------------------------------------
+
+# circuits_file LINE...
+circuits_file()
+{
+	printf '%s\n' "$@" >"$TMP/circuits"
+}
+
+LHC="add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms eth1"
+SKA="add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 2gbit --rtt 10ms eth1"
+ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms eth1"
+
+files()
+{
+	local before kept
+
+	without_module
+	host files
+	before=$(state)
+	circuits_file "# what shall be" "" "$LHC" "  $SKA	# a tab, a comment"
+	run setup diff "$TMP/circuits"
+	equal "diff before apply: exit status" 1 "$RC"
+	matches "diff before apply: how many" '[0-9]+ differences from ' "$ERR"
+	matches "diff before apply: a new one" 'circuit lhc: absent -> window' "$OUT"
+	unchanged "diff changes nothing" "$before"
+	works "apply" setup apply "$TMP/circuits"
+	equal "apply: what the file has" "lhc ska " "$(circuits)"
+	works "diff after apply" setup diff "$TMP/circuits"
+	works "apply again" setup apply --json "$TMP/circuits"
+	json_is "apply again changes nothing" 0 '.changes | length'
+	kept=$(configured | grep '^name=lhc ')
+	circuits_file "$LHC" "${SKA/2gbit/4gbit}" "$ESA"
+	works "apply of a change and a new one" setup apply --quiet "$TMP/circuits"
+	equal "apply: three" "esa lhc ska " "$(circuits)"
+	equal "apply: the change" 500000000 "$(circuit_value ska rate)"
+	equal "apply: what the file has as it is stays" "$kept" \
+		"$(configured | grep '^name=lhc ')"
+	works "save" setup save
+	echo "$OUT" >"$TMP/saved"
+	works "diff with what was saved" setup diff "$TMP/saved"
+	circuits_file "$ESA"
+	works "apply from standard input" in_host sh -c "ctcp-setup apply --quiet - <$TMP/circuits"
+	equal "apply: one is left" "esa " "$(circuits)"
+	works "apply of what was saved" setup apply --quiet "$TMP/saved"
+	equal "apply of what was saved: three again" "esa lhc ska " "$(circuits)"
+	circuits_file ""
+	works "apply of an empty file" setup apply --quiet "$TMP/circuits"
+	unchanged "apply of an empty file: all as before" "$before"
+	host_end
+}
+
+# bad_file NAME PATTERN LINE...: refused whole
+bad_file()
+{
+	local name=$1 pattern=$2
+
+	shift 2
+	circuits_file "$@"
+	complains "$name" 1 "$pattern" setup apply "$TMP/circuits"
+	unchanged "$name: nothing was changed" "$BEFORE"
+}
+
+bad_files()
+{
+	host bad
+	BEFORE=$(state)
+	bad_file "a rate of no unit" "circuits, line 2: --rate: \"4mbps\"" \
+		"$LHC" "${SKA/2gbit/4mbps}"
+	bad_file "another word" "circuits, line 1: \"del\" is not add" "del lhc"
+	bad_file "no name" "line 1: add needs a name" "add"
+	bad_file "no device" "line 1: which device" "${LHC/ eth1/}"
+	bad_file "a device that is none" "circuit ska: .*eth9" "$LHC" "${SKA/eth1/eth9}"
+	bad_file "a name twice" "lhc is the name of two circuits" "$LHC" "${SKA/ska/lhc}"
+	bad_file "a prefix twice" "circuit ska: --to: 10.81.0.0/16 is that of circuit lhc" \
+		"$LHC" "${SKA/10.82/10.81}"
+	bad_file "an option of the command" "line 1" "$LHC --dry-run"
+	bad_file "an open quotation mark" "line 1: a quotation mark" "add \"lhc"
+	printf '%s\0\n' "$LHC" >"$TMP/circuits"
+	complains "a file with a NUL" 1 "there is a NUL in it" setup apply "$TMP/circuits"
+	complains "a file that is none" 1 "cannot read $TMP/none: No such file" \
+		setup apply "$TMP/none"
+	complains "a folder" 1 "cannot read $TMP: Is a directory" setup apply "$TMP"
+	unchanged "refused files: nothing was changed" "$BEFORE"
+	host_end
+}
+
+# Killed after any step of apply: the list of before, and all as before it by undo.
+killed()
+{
+	local n=1 before two
+
+	without_module
+	host killed
+	before=$(state)
+	circuits_file "$LHC" "$SKA"
+	setup apply --quiet "$TMP/circuits"
+	two=$(state)
+	circuits_file "${LHC/1gbit/2gbit}" "$ESA"
+	while [ $n -lt $STEPS_MAX ]; do
+		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty apply --quiet "$TMP/circuits"
+		[ "$RC" = 137 ] || break
+		printf '%s\n' "$LHC" "$SKA" >"$TMP/old"
+		setup apply --quiet "$TMP/old" 2>/dev/null || fail "apply after death at step $n"
+		[ "$(state)" = "$two" ] || same "apply after death at step $n" "$two" "$(state)"
+		n=$((n + 1))
+	done
+	equal "no step left: apply survives" 0 "$RC"
+	at_least "steps to die at" 5 $((n - 1))
+	equal "what the file has" "esa lhc " "$(circuits)"
+	works "undo --all" setup undo --all --quiet
+	unchanged "killed: all as before" "$before"
+	host_end
+}
+
+# A hundred at once, and one more: what another has is not written.
+hundred()
+{
+	local before n
+
+	without_module
+	host hundred
+	before=$(state)
+	for n in $(seq 100); do
+		echo "add c$n --to 10.90.$n.0/24 --via 10.78.0.254 --rate 10mbit --rtt 10ms eth1"
+	done >"$TMP/circuits"
+	works "apply of a hundred" setup apply --quiet "$TMP/circuits"
+	equal "a hundred circuits" 100 "$(configured | wc -l)"
+	works "verify of a hundred" setup verify
+	works "one more" add more 10.91.0.0/16 10mbit
+	equal "one more: as many" 101 "$(configured | wc -l)"
+	works "undo --all" setup undo --all --quiet
+	unchanged "a hundred: all as before" "$before"
+	host_end
+}
+
+add_change_del
+refusals
+files
+bad_files
+killed
+hundred
+finish

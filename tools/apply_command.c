@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctcp-setup apply FILE and diff FILE: the list is that of a file.
+ *
+ * What is alike stays as it is; what differs, or is new, or is not in the file, alone
+ * is changed.  The whole file is read and held against itself before that.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "link.h"
+#include "print.h"
+
+#define FILE_MAX (64UL << 20)	/* bytes; 60,000 circuits have some 10 MB */
+
+static int read_all(FILE *in, char **text, size_t *len)
+{
+	size_t room = 1 << 16;
+	char *more;
+
+	*len = 0;
+	*text = malloc(room);
+	while (*text && !feof(in) && !ferror(in)) {
+		*len += fread(*text + *len, 1, room - *len, in);
+		if (*len < room)
+			continue;
+		if (room >= FILE_MAX)
+			return -EFBIG;
+		room *= 2;
+		more = realloc(*text, room);
+		if (!more)
+			free(*text);
+		*text = more;
+	}
+	return !*text ? -ENOMEM : ferror(in) ? -errno : 0;
+}
+
+static int read_file(const char *name, struct state *wanted, struct err *e)
+{
+	FILE *in = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	struct err why = { "" };
+	char *text = NULL;
+	size_t len = 0;
+	int rc;
+
+	if (!in)
+		return err_set(e, -errno, "cannot read %s: %s", name, strerror(errno));
+	rc = read_all(in, &text, &len);
+	if (rc)
+		err_set(e, rc, "cannot read %s: %s", name, strerror(-rc));
+	if (in != stdin)
+		fclose(in);
+	if (!rc) {
+		rc = circuits_parse(text, len, wanted, &why);
+		if (rc)
+			err_set(e, rc, "%s, %s", name, why.text);
+	}
+	free(text);
+	return rc;
+}
+
+/* As the same words would be printed. */
+static bool is_same(const struct circuit *a, const struct circuit *b)
+{
+	char *ta = NULL, *tb = NULL;
+	size_t la, lb;
+	FILE *oa = open_memstream(&ta, &la), *ob = open_memstream(&tb, &lb);
+	bool same = false;
+
+	if (oa && ob) {
+		circuit_print(oa, a);
+		circuit_print(ob, b);
+	}
+	if (oa)
+		fclose(oa);
+	if (ob)
+		fclose(ob);
+	same = ta && tb && !strcmp(ta, tb);
+	free(ta);
+	free(tb);
+	return same;
+}
+
+/* Circuits that the file has as they are stand on; the others of the list go. */
+static void keep_same(struct state *st, struct state *wanted)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		struct member *m = &st->circuits[i];
+		struct member *w = state_find(wanted, m->circuit.name);
+
+		if (w && is_same(&w->circuit, &m->circuit))
+			w->standing = REMOVING;	/* nothing to do for it */
+		else
+			m->standing = REMOVING;
+	}
+}
+
+static int edit(struct state *st, struct state *wanted, struct err *e)
+{
+	struct err why = { "" };
+	uint32_t i, at;
+	int rc = 0;
+
+	keep_same(st, wanted);
+	for (i = 0; i < wanted->n_circuits && !rc; i++) {
+		const struct circuit *c = &wanted->circuits[i].circuit;
+
+		if (wanted->circuits[i].standing == REMOVING)
+			continue;
+		rc = state_insert(st, c, link_index(c->dev), &at, &why);
+		if (rc)
+			err_set(e, rc, "circuit %s: %s", c->name, why.text);
+	}
+	return rc;
+}
+
+/* Said of a file: two lines of one name are a mistake that no order makes right. */
+static int check_names(struct state *wanted, struct err *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < wanted->n_circuits; i++)
+		if (state_find(wanted, wanted->circuits[i].circuit.name) != &wanted->circuits[i])
+			return err_set(e, -EEXIST, "%s is the name of two circuits of the file",
+				       wanted->circuits[i].circuit.name);
+	return 0;
+}
+
+static int report(const struct session *s, uint32_t circuits, bool changed, struct err *e)
+{
+	json_t *root;
+
+	if (s->args->json) {
+		root = json_pack("{s:i, s:b, s:o, s:o}", "circuits", (int)circuits,
+				 "applied", changed, "changes", json_changes(&s->diff), "notes",
+				 json_notes(&s->notes));
+		return print_json(stdout, root, e);
+	}
+	if (s->args->quiet)
+		return 0;
+	printf("%u circuit%s\n", circuits, circuits == 1 ? "" : "s");
+	print_changes(stdout, &s->diff);
+	return 0;
+}
+
+static int run_apply(struct session *s, void *data, struct err *e)
+{
+	struct state *wanted = data;
+	int rc = s->args->dry_run ? session_read(s, e) : session_lock(s, e);
+
+	if (!rc)
+		rc = edit(&s->state, wanted, e);
+	if (!rc && s->cut_short)
+		note(&s->trouble,
+		     "an earlier run was cut short; what it had changed is taken back first");
+	if (!rc)
+		rc = session_diff(s, e);
+	if (!rc && s->args->dry_run)
+		return print_commands(stdout, &s->diff, e);
+	if (!rc)
+		rc = session_commit(s, false, e);
+	if (rc)
+		return rc;
+	print_notes(stderr, &s->trouble);
+	return report(s, wanted->n_circuits, true, e);
+}
+
+static int run_diff(struct session *s, void *data, struct err *e)
+{
+	struct state *wanted = data;
+	int rc = session_read(s, e);
+
+	if (!rc)
+		rc = edit(&s->state, wanted, e);
+	if (!rc)
+		rc = session_diff(s, e);
+	if (!rc)
+		rc = report(s, wanted->n_circuits, false, e);
+	if (rc || !s->diff.n)
+		return rc;
+	return err_set(e, -EBADE, "%u difference%s from %s; ctcp-setup apply makes it so",
+		       s->diff.n, s->diff.n == 1 ? "" : "s", s->args->file);
+}
+
+static int with_file(const struct args *a, session_fn run, struct err *e)
+{
+	struct state wanted = { 0 };
+	int rc = read_file(a->file, &wanted, e);
+
+	if (!rc)
+		rc = check_names(&wanted, e);
+	if (!rc)
+		rc = session_run(a, run, &wanted, e);
+	state_free(&wanted);
+	return rc;
+}
+
+int command_apply(const struct args *a, struct err *e)
+{
+	int rc = a->dry_run ? 0 :
+		 need_net_admin(", or with --dry-run to see what it would do", e);
+
+	return rc ? rc : with_file(a, run_apply, e);
+}
+
+int command_diff(const struct args *a, struct err *e)
+{
+	return with_file(a, run_diff, e);
+}

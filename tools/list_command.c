@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctcp-setup list and save: the circuits of this namespace, a line each; for a person,
+ * or as the file that apply takes.
+ */
+#include <stdio.h>
+
+#include "command.h"
+#include "print.h"
+#include "units.h"
+
+static void list_text(const struct state *st)
+{
+	char rate[32], rtt[32], to[64];
+	uint32_t i;
+
+	if (!st->n_circuits) {
+		printf("no circuit in this network namespace\n");
+		return;
+	}
+	printf("%-16s %-15s %10s %8s %-6s %s\n", "NAME", "DEV", "RATE", "RTT", "SHAPER", "TO");
+	for (i = 0; i < st->n_circuits; i++) {
+		const struct circuit *c = &st->circuits[i].circuit;
+
+		printf("%-16s %-15s %10s %8s %-6s %s\n", c->name, c->dev,
+		       format_rate(rate, sizeof(rate), c->rate),
+		       format_time(rtt, sizeof(rtt), c->rtt_us), shaper_name(c->shaper),
+		       c->to.family ? format_prefix(to, sizeof(to), &c->to) : "all");
+	}
+}
+
+static json_t *json_circuit(const struct circuit *c)
+{
+	char to[64];
+	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b}", "name", c->name, "dev", c->dev,
+				 "rate_bit_s", (json_int_t)(c->rate * 8),
+				 "rtt_us", (json_int_t)c->rtt_us,
+				 "shaper", shaper_name(c->shaper), "pace", c->pace);
+
+	if (c->to.family)
+		json_object_set_new(root, "to",
+				    json_string(format_prefix(to, sizeof(to), &c->to)));
+	return root;
+}
+
+static json_t *list_json(const struct state *st)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		json_array_append_new(list, json_circuit(&st->circuits[i].circuit));
+	return list;
+}
+
+static void save(const struct state *st)
+{
+	uint32_t i;
+
+	printf("# circuits, for ctcp-setup apply\n");
+	for (i = 0; i < st->n_circuits; i++) {
+		fputs("add", stdout);
+		circuit_print(stdout, &st->circuits[i].circuit);
+	}
+}
+
+static int run_list(struct session *s, void *unused, struct err *e)
+{
+	int rc = session_read(s, e);
+
+	(void)unused;
+	if (!rc && s->args->json)
+		rc = print_json(stdout, list_json(&s->state), e);
+	else if (!rc)
+		list_text(&s->state);
+	return rc;
+}
+
+int command_list(const struct args *a, struct err *e)
+{
+	return session_run(a, run_list, NULL, e);
+}
+
+static int run_save(struct session *s, void *unused, struct err *e)
+{
+	int rc = session_read(s, e);
+
+	(void)unused;
+	if (!rc)
+		save(&s->state);
+	return rc;
+}
+
+int command_save(const struct args *a, struct err *e)
+{
+	return session_run(a, run_save, NULL, e);
+}
