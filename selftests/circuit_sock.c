@@ -133,11 +133,17 @@ static void report_circuit(const struct tcp_circuit_info *ci)
 	       ci->tci_name);
 }
 
+/*
+ * SIOCOUTQ and TCP_INFO's window are read without the socket's lock: another CPU may
+ * still be processing the last ACK.  TCP_CIRCUIT_INFO takes the lock, so it comes first.
+ */
 static void report(int fd, const struct seen *seen)
 {
 	struct tcp_circuit_info ci = { 0 };
-	struct tcp_info ti = tcp_info_of(fd);
 	socklen_t ci_len = sizeof(ci), name_len = sizeof(ci.tci_name);
+	bool is_circuit = !getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci,
+				      &ci_len);
+	struct tcp_info ti = tcp_info_of(fd);
 	char algorithm[sizeof(ci.tci_name)] = "";
 
 	printf("cwnd=%u cwnd_min=%u cwnd_max=%u state_max=%u retrans=%u delivered_ce=%u silence_ms=%u pacing=%llu",
@@ -147,7 +153,7 @@ static void report(int fd, const struct seen *seen)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, algorithm, &name_len))
 		die("TCP_CONGESTION");
 	printf(" algorithm=%s", algorithm);
-	if (!getsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_INFO, &ci, &ci_len))
+	if (is_circuit)
 		report_circuit(&ci);
 	printf("\n");
 	fflush(stdout);
