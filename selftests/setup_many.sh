@@ -99,6 +99,55 @@ refusals()
 	host_end
 }
 
+# routes: by which prefixes circuit is led to, with their gateways, in one line
+routes()
+{
+	{
+		in_host ip -4 route show
+		in_host ip -6 route show
+	} | sed -n 's/^\([^ ]*\) via \([^ ]*\) .*congctl circuit.*/\1>\2/p' | tr '\n' ' '
+}
+
+# One circuit with several prefixes of both families: one window, a route for each.
+prefixes()
+{
+	local before three
+
+	without_module
+	host prefixes
+	before=$(state)
+	works "several prefixes" setup add lhc --to 10.82.0.0/16,fd82::/32 --to 10.81.0.0/16 \
+		--via fd78::254 --via 10.78.0.254 --rate 1gbit --rtt 10ms --quiet eth1
+	equal "several prefixes: one circuit" "lhc " "$(circuits)"
+	equal "several prefixes: it has all" "10.81.0.0/16,10.82.0.0/16,fd82::/32" \
+		"$(circuit_value lhc prefixes)"
+	equal "several prefixes: a route for each" \
+		"10.81.0.0/16>10.78.0.254 10.82.0.0/16>10.78.0.254 fd82::/32>fd78::254 " "$(routes)"
+	matches "several prefixes: list" ' 10.81.0.0/16,10.82.0.0/16,fd82::/32$' "$(setup list)"
+	works "several prefixes: list --json" setup list --json
+	json_is "several prefixes: list --json" fd82::/32 '.[0].to[2]'
+	works "several prefixes: verify" setup verify
+	works "several prefixes: the same again" setup change lhc --json
+	json_is "several prefixes: the same again changes nothing" 0 '.changes | length'
+	three=$(state)
+	complains "a prefix of another among several" 1 '10.82.0.0/16 is that of circuit lhc' \
+		setup add ska --to 10.83.0.0/16,10.82.0.0/16 --via 10.78.0.254 --rate 1gbit \
+		--rtt 1ms eth1
+	unchanged "a prefix of another among several: nothing was changed" "$three"
+	setup save >"$TMP/saved"
+	works "change of the prefixes" setup change lhc --to 10.82.0.0/16,10.84.0.0/16 \
+		--via 10.78.0.254 --quiet
+	equal "change of the prefixes: it has these" "10.82.0.0/16,10.84.0.0/16" \
+		"$(circuit_value lhc prefixes)"
+	equal "change of the prefixes: the routes" \
+		"10.82.0.0/16>10.78.0.254 10.84.0.0/16>10.78.0.254 " "$(routes)"
+	works "apply of what was saved" setup apply --quiet "$TMP/saved"
+	unchanged "apply of what was saved: as it was" "$three"
+	works "undo" setup undo --quiet eth1
+	unchanged "several prefixes: all as before" "$before"
+	host_end
+}
+
 # --- files -----------------------------------------------------------------
 
 # circuits_file LINE...
@@ -235,6 +284,7 @@ hundred()
 }
 
 add_change_del
+prefixes
 refusals
 files
 bad_files

@@ -74,8 +74,8 @@ others()
 	typed 'rate.*show' show --rate 4gbit eth1
 	typed '"a b" is neither a circuit.s name nor the address' reset 'a b'
 	typed '"a b" is not a name for a circuit' --rate 4gbit --rtt 26ms --name 'a b' eth1
-	typed '--to is given twice, 10.0.0.0/8 and "11.0.0.0/8"' \
-		--rate 4gbit --rtt 26ms --to 10.0.0.0/8 --to 11.0.0.0/8 eth1
+	typed '--to: 10.0.0.0/8 is given twice' \
+		--rate 4gbit --rtt 26ms --to 10.0.0.0/8 --to 10.0.0.0/8 eth1
 	typed '"set" is not one of set NAME' circuit set
 	typed 'circuit lhc needs a prefix' circuit set lhc window 1
 	typed 'circuit lhc needs a window' circuit set lhc prefix ::/0

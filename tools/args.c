@@ -51,18 +51,21 @@ const struct circuit circuit_added = {
 	.multiple = 1300, .streams = 1, .shaper = SHAPER_NONE, .pace = true,
 };
 
-/* A second one would need a route of its own, which there is none for here. */
-static int parse_to(const char *value, struct args *a, struct err *e)
+/* The first one replaces what the circuit had; so does the first gateway. */
+static int add_to(const char *value, struct args *a, struct err *e)
 {
-	struct circuit *c = &a->circuit;
-	char to[64];
-
-	if (a->to_given)
-		return err_set(e, -EINVAL,
-			       "--to is given twice, %s and \"%s\"; one is all that it takes, ctcp-setup circuit set NAME prefix P prefix P... makes a circuit of several",
-			       format_prefix(to, sizeof(to), &c->to), value);
+	if (!a->to_given)
+		a->circuit.n_to = 0;
 	a->to_given = true;
-	return parse_prefix(value, &c->to, e);
+	return parse_to(value, &a->circuit, e);
+}
+
+static int add_via(const char *value, struct args *a, struct err *e)
+{
+	if (!a->via_given)
+		memset(a->circuit.via, 0, sizeof(a->circuit.via));
+	a->via_given = true;
+	return parse_via(value, &a->circuit, e);
 }
 
 static int parse_circuit_option(int opt, const char *value, struct args *a, struct err *e)
@@ -90,9 +93,9 @@ static int parse_circuit_option(int opt, const char *value, struct args *a, stru
 	case OPT_NAME:
 		return parse_name(value, c->name, e);
 	case OPT_TO:
-		return parse_to(value, a, e);
+		return add_to(value, a, e);
 	case OPT_VIA:
-		return parse_gateway(value, &c->via, e);
+		return add_via(value, a, e);
 	case OPT_LOSS:
 		return parse_loss(value, &c->loss, e);
 	case OPT_PACE:

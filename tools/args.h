@@ -25,7 +25,7 @@ struct args {
 	bool quiet;
 	bool force;
 	bool all;			/* of undo */
-	bool to_given, pace_given, shaper_given;
+	bool to_given, via_given, pace_given, shaper_given;
 	bool help;
 	bool version;
 };

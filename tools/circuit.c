@@ -134,12 +134,71 @@ bad:
 		       s);
 }
 
-int parse_gateway(const char *s, struct prefix *p, struct err *e)
+static int add_to(struct circuit *c, const struct prefix *p, struct err *e)
 {
-	if (parse_address(s, p))
+	char text[64];
+	uint32_t i;
+
+	for (i = 0; i < c->n_to; i++)
+		if (prefix_equal(&c->to[i], p))
+			return err_set(e, -EINVAL, "--to: %s is given twice; once is enough",
+				       format_prefix(text, sizeof(text), p));
+	if (c->n_to == TO_MAX)
+		return err_set(e, -E2BIG,
+			       "--to: %s is one prefix more than a circuit takes here, %d; a shorter prefix that covers several?",
+			       format_prefix(text, sizeof(text), p), TO_MAX);
+	c->to[c->n_to++] = *p;
+	qsort(c->to, c->n_to, sizeof(c->to[0]), prefix_compare);
+	return 0;
+}
+
+/* PREFIX[,PREFIX...], more of the far side */
+int parse_to(const char *s, struct circuit *c, struct err *e)
+{
+	char *copy = strdup(s), *rest = copy, *one;
+	struct prefix p;
+	int rc = 0;
+
+	if (!copy)
+		return err_set(e, -ENOMEM, "out of memory");
+	while (!rc && (one = strsep(&rest, ",")))
+		rc = parse_prefix(one, &p, e) ?: add_to(c, &p, e);
+	free(copy);
+	return rc;
+}
+
+static struct prefix *via_of(struct circuit *c, int family)
+{
+	return &c->via[family == AF_INET6];
+}
+
+/* A gateway of each family at most */
+int parse_via(const char *s, struct circuit *c, struct err *e)
+{
+	struct prefix p, *via;
+	char text[64];
+
+	if (parse_address(s, &p))
 		return err_set(e, -EINVAL, "--via: \"%s\" is not an address; write e.g. 192.0.2.1",
 			       s);
+	via = via_of(c, p.family);
+	if (via->family)
+		return err_set(e, -EINVAL,
+			       "--via: \"%s\" is a second gateway of its family, beside %s; one of each is all that it takes",
+			       s, format_addr(text, sizeof(text), via));
+	*via = p;
 	return 0;
+}
+
+/* IPv4 first, then by address, of two with one address the shorter. */
+int prefix_compare(const void *a, const void *b)
+{
+	const struct prefix *p = a, *q = b;
+	int order = memcmp(p->addr, q->addr, sizeof(p->addr));
+
+	if (p->family != q->family)
+		return p->family == AF_INET ? -1 : 1;
+	return order ? order : (int)p->len - (int)q->len;
 }
 
 bool prefix_equal(const struct prefix *a, const struct prefix *b)
@@ -182,10 +241,59 @@ char *format_prefix(char *buf, size_t len, const struct prefix *p)
 	return buf;
 }
 
+/* All of the far side, with commas between; @len of TO_TEXT is enough. */
+char *format_to(char *buf, size_t len, const struct circuit *c)
+{
+	size_t used = 0;
+	char one[64];
+	uint32_t i;
+
+	snprintf(buf, len, "none");
+	for (i = 0; i < c->n_to && used < len; i++)
+		used += (size_t)snprintf(buf + used, len - used, "%s%s", i ? "," : "",
+					 format_prefix(one, sizeof(one), &c->to[i]));
+	return buf;
+}
+
+/* The gateway to this part of the far side; its family is 0 if none was given. */
+const struct prefix *circuit_via(const struct circuit *c, const struct prefix *to)
+{
+	return &c->via[to->family == AF_INET6];
+}
+
+/* IPv6 where all of the far side is: its headers are longer. */
+int circuit_family(const struct circuit *c)
+{
+	return c->n_to && c->to[0].family == AF_INET6 ? AF_INET6 : AF_INET;
+}
+
 /* In the kernel. */
 const char *circuit_name(const struct circuit *c)
 {
 	return c->name[0] ? c->name : c->dev;
+}
+
+/* A gateway leads to prefixes of its own family. */
+static int check_via(const struct circuit *c, struct err *e)
+{
+	char text[64];
+	uint32_t i, k;
+
+	for (i = 0; i < 2; i++) {
+		const struct prefix *via = &c->via[i];
+
+		for (k = 0; k < c->n_to && c->to[k].family != via->family; k++)
+			;
+		if (!via->family || k < c->n_to)
+			continue;
+		format_addr(text, sizeof(text), via);
+		if (!c->n_to)
+			return err_set(e, -EINVAL,
+				       "--via needs --to: %s is a gateway towards which prefix?", text);
+		return err_set(e, -EINVAL,
+			       "--via: %s is a gateway, but no prefix of --to is of its family", text);
+	}
+	return 0;
 }
 
 /* What the options say about each other.  The parsers checked each alone. */
@@ -206,11 +314,8 @@ int circuit_check(const struct circuit *c, struct err *e)
 		return err_set(e, -EINVAL,
 			       "the name of device \"%s\" cannot be that of its circuit; --name gives it another",
 			       c->dev);
-	if (c->via.family && !c->to.family)
-		return err_set(e, -EINVAL, "--via needs --to: a gateway towards which prefix?");
-	if (c->via.family && c->via.family != c->to.family)
-		return err_set(e, -EINVAL,
-			       "--via and --to are not of one family; both IPv4 or both IPv6");
+	if (check_via(c, e))
+		return -EINVAL;
 	if (c->burst && c->shaper != SHAPER_TBF)
 		return err_set(e, -EINVAL, "--burst is the bucket of tbf; --shaper %s has none",
 			       shaper_name(c->shaper));

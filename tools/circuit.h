@@ -25,6 +25,9 @@ struct prefix {
 	unsigned char addr[16];	/* network order */
 };
 
+#define TO_MAX	16	/* prefixes of a circuit; as an item (item.h) they all fit */
+#define TO_TEXT	(TO_MAX * (INET6_ADDRSTRLEN + 4))
+
 struct circuit {
 	char dev[IFNAMSIZ];
 	char name[TCP_CIRCUIT_NAME_LEN];	/* "" = the device's */
@@ -37,8 +40,9 @@ struct circuit {
 	uint64_t limit;		/* bytes, 0 = by rule */
 	uint32_t loss;		/* packets that the path loses, parts per billion */
 	enum shaper shaper;
-	struct prefix to;	/* the circuit's far side */
-	struct prefix via;	/* gateway, full length */
+	uint32_t n_to;		/* 0 = all that leaves by the device */
+	struct prefix to[TO_MAX];	/* the far side, in order (prefix_compare()) */
+	struct prefix via[2];	/* gateways, full length: IPv4's, IPv6's */
 	bool default_cc;
 	bool pace;		/* the module paces the circuit at the rate */
 	bool overbook;		/* its rate and prefix were not held against others' */
@@ -51,14 +55,19 @@ int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
 int parse_name(const char *s, char name[TCP_CIRCUIT_NAME_LEN], struct err *e);
 int parse_address(const char *s, struct prefix *p);
 int parse_prefix(const char *s, struct prefix *p, struct err *e);
-int parse_gateway(const char *s, struct prefix *p, struct err *e);
+int parse_to(const char *s, struct circuit *c, struct err *e);
+int parse_via(const char *s, struct circuit *c, struct err *e);
 int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
 const char *shaper_name(enum shaper shaper);
+int prefix_compare(const void *a, const void *b);
 bool prefix_equal(const struct prefix *a, const struct prefix *b);
 bool prefix_holds(const struct prefix *p, const struct prefix *addr);
 char *format_prefix(char *buf, size_t len, const struct prefix *p);
 char *format_addr(char *buf, size_t len, const struct prefix *p);
+char *format_to(char *buf, size_t len, const struct circuit *c);
 
+const struct prefix *circuit_via(const struct circuit *c, const struct prefix *to);
+int circuit_family(const struct circuit *c);
 int circuit_check(const struct circuit *c, struct err *e);
 const char *circuit_name(const struct circuit *c);
 

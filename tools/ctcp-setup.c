@@ -50,7 +50,7 @@ static const struct command {
 
 static const char help[] =
 "Usage: ctcp-setup --rate RATE --rtt TIME [OPTIONS] DEV\n"
-"       ctcp-setup add NAME --to PREFIX --rate RATE --rtt TIME [OPTIONS] DEV\n"
+"       ctcp-setup add NAME --to PREFIX[,PREFIX] --rate RATE --rtt TIME [OPTIONS] DEV\n"
 "       ctcp-setup change NAME [OPTIONS]\n"
 "       ctcp-setup del NAME [--force]\n"
 "       ctcp-setup list [--json]\n"
@@ -74,8 +74,9 @@ static const char help[] =
 "  --rate RATE      what the circuit carries, L2: 4gbit, 622.08mbit\n"
 "  --rtt TIME       its round trip at no load: 26ms, 500us\n"
 "  --name NAME      of the circuit (DEV)\n"
-"  --to PREFIX      its far side, which a route leads to; else all behind DEV\n"
-"  --via GATEWAY    the gateway of that route\n"
+"  --to PREFIX      its far side, which a route leads to, several with commas;\n"
+"                   else all behind DEV\n"
+"  --via GATEWAY    the gateway of these routes, one of each family\n"
 "  --default-cc     circuit for every connection that asks for nothing else\n"
 "  --streams N      connections expected to share the circuit (1)\n"
 "  --loss P         part of the packets that the path loses: 0.1%, 1e-3 (0)\n"

@@ -294,21 +294,17 @@ err_sock:
 }
 
 /*
- * The next hop of a new route to the far side: that of --via, or where the kernel
- * would send today, of several the one that it takes.
+ * The next hop of a new route to @want->to without --via: where the kernel would send
+ * today, of several the one that it takes.
  */
-int route_next_hop(struct nl *nl, const struct circuit *c, const struct facts *f,
-		   struct route_want *want, struct err *e)
+int route_next_hop(struct nl *nl, const struct facts *f, struct route_want *want,
+		   struct err *e)
 {
 	struct route now;
 	char to[64];
 
-	want->gateway = c->via;
-	want->via = c->via.family;
-	if (want->via)
-		return 0;
-	format_prefix(to, sizeof(to), &c->to);
-	if (route_lookup(nl, &c->to, NULL, 0, &now, e))
+	format_prefix(to, sizeof(to), &want->to);
+	if (route_lookup(nl, &want->to, NULL, 0, &now, e))
 		return err_set(e, -ENETUNREACH, "--to: there is no way to %s; --via GATEWAY says how",
 			       to);
 	if (route_ifindex(&now) != f->ifindex)

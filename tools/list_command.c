@@ -11,7 +11,7 @@
 
 static void list_text(const struct state *st)
 {
-	char rate[32], rtt[32], to[64];
+	char rate[32], rtt[32], to[TO_TEXT];
 	uint32_t i;
 
 	if (!st->n_circuits) {
@@ -25,21 +25,19 @@ static void list_text(const struct state *st)
 		printf("%-16s %-15s %10s %8s %-6s %s\n", c->name, c->dev,
 		       format_rate(rate, sizeof(rate), c->rate),
 		       format_time(rtt, sizeof(rtt), c->rtt_us), shaper_name(c->shaper),
-		       c->to.family ? format_prefix(to, sizeof(to), &c->to) : "all");
+		       c->n_to ? format_to(to, sizeof(to), c) : "all");
 	}
 }
 
 static json_t *json_circuit(const struct circuit *c)
 {
-	char to[64];
 	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b}", "name", c->name, "dev", c->dev,
 				 "rate_bit_s", (json_int_t)(c->rate * 8),
 				 "rtt_us", (json_int_t)c->rtt_us,
 				 "shaper", shaper_name(c->shaper), "pace", c->pace);
 
-	if (c->to.family)
-		json_object_set_new(root, "to",
-				    json_string(format_prefix(to, sizeof(to), &c->to)));
+	if (c->n_to)
+		json_object_set_new(root, "to", json_to(c));
 	return root;
 }
 

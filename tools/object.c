@@ -36,23 +36,11 @@ int object_add_prefix(struct object *o, const struct prefix *p)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct prefix *p = a, *q = b;
-	int order = memcmp(p->addr, q->addr, sizeof(p->addr));
-
-	if (p->family != q->family)
-		return p->family == AF_INET ? -1 : 1;
-	if (!order)
-		order = (int)p->len - (int)q->len;
-	return order;
-}
-
 /* The order in which they are written, whatever order they were said in. */
 void object_sort(struct object *o)
 {
 	if (o->n)
-		qsort(o->prefixes, o->n, sizeof(*o->prefixes), compare);
+		qsort(o->prefixes, o->n, sizeof(*o->prefixes), prefix_compare);
 }
 
 /* --- text ------------------------------------------------------------------ */

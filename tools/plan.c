@@ -79,7 +79,8 @@ int plan_check_device(const struct circuit *c, const struct facts *f,
 static int plan_segment(const struct circuit *c, const struct facts *f,
 			struct plan *p, struct err *e)
 {
-	uint32_t headers = c->to.family == AF_INET6 ? TCP_IP6_HEADERS : TCP_IP4_HEADERS;
+	uint32_t headers = circuit_family(c) == AF_INET6 ? TCP_IP6_HEADERS :
+			   TCP_IP4_HEADERS;
 
 	if (f->mtu < headers + MSS_MIN || f->mtu > 65536)
 		return err_set(e, -ERANGE, "%s has an MTU of %u; from %u to 65536", f->dev, f->mtu,

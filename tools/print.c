@@ -72,13 +72,13 @@ static void print_buffers(FILE *out, const struct circuit *c, const struct plan 
 
 void print_head(FILE *out, const struct circuit *c)
 {
-	char rate[32], rtt[32], to[64];
+	char rate[32], rtt[32], to[TO_TEXT];
 
 	fprintf(out, "%s: circuit of %s (", c->dev, format_rate(rate, sizeof(rate), c->rate));
 	print_bytes(out, c->rate, "/s) ");
 	fprintf(out, "and %s", format_time(rtt, sizeof(rtt), c->rtt_us));
-	if (c->to.family)
-		fprintf(out, " to %s", format_prefix(to, sizeof(to), &c->to));
+	if (c->n_to)
+		fprintf(out, " to %s", format_to(to, sizeof(to), c));
 	fprintf(out, "\n");
 }
 
@@ -325,9 +325,19 @@ int print_commands(FILE *out, const struct diff *ch, struct err *e)
 	return 0;
 }
 
+json_t *json_to(const struct circuit *c)
+{
+	json_t *list = json_array();
+	char to[64];
+	uint32_t i;
+
+	for (i = 0; i < c->n_to; i++)
+		json_array_append_new(list, json_string(format_prefix(to, sizeof(to), &c->to[i])));
+	return list;
+}
+
 json_t *json_plan(const struct circuit *c, const struct plan *p)
 {
-	char to[64];
 	json_t *root;
 
 	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b,s:b}",
@@ -354,9 +364,8 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 		json_object_set_new(root, "limit_packets", json_integer(p->packets));
 		json_object_set_new(root, "flow_limit_packets", json_integer(p->flow_packets));
 	}
-	if (c->to.family)
-		json_object_set_new(root, "to",
-				    json_string(format_prefix(to, sizeof(to), &c->to)));
+	if (c->n_to)
+		json_object_set_new(root, "to", json_to(c));
 	json_object_set_new(root, "name", json_string(circuit_name(c)));
 	return root;
 }

@@ -277,10 +277,10 @@ static uint64_t need_of_all(const struct session *s)
 }
 
 /* The window is counted in segments of the device's MTU unless told. */
-static void say_route_mtu(struct session *s, const struct circuit *c, const struct plan *plan,
-			  const struct route *now)
+static void say_route_mtu(struct session *s, const struct prefix *prefix,
+			  const struct plan *plan, const struct route *now)
 {
-	uint32_t headers = c->to.family == AF_INET6 ? TCP_IP6_HEADERS : TCP_IP4_HEADERS;
+	uint32_t headers = prefix->family == AF_INET6 ? TCP_IP6_HEADERS : TCP_IP4_HEADERS;
 	uint32_t mtu = route_mtu(now);
 	char to[64];
 
@@ -288,37 +288,51 @@ static void say_route_mtu(struct session *s, const struct circuit *c, const stru
 		return;
 	note(&s->notes,
 	     "the route to %s has an MTU of %u: its segments are smaller than planned; --mss %u counts them right",
-	     format_prefix(to, sizeof(to), &c->to), mtu, mtu - headers);
+	     format_prefix(to, sizeof(to), prefix), mtu, mtu - headers);
 }
 
 /*
  * By --via a route leaves as that says, else as the one there, which on a second
  * run is ours, or as the one that covers it.
  */
-static int want_route(struct session *s, const struct circuit *c, const struct planned *p,
-		      struct route_want *want, struct err *e)
+static int want_route(struct session *s, const struct circuit *c, const struct prefix *to,
+		      const struct planned *p, struct route_want *want, struct err *e)
 {
 	struct route now;
 	int rc;
 
 	memset(want, 0, sizeof(*want));
-	want->to = c->to;
+	want->to = *to;
 	want->ifindex = p->facts.ifindex;
 	memcpy(want->dev, c->dev, sizeof(want->dev));
-	want->via = c->via.family;
-	want->gateway = c->via;
-	rc = route_read(&s->kernel.nl, &c->to, &now, e);
+	want->gateway = *circuit_via(c, to);
+	want->via = want->gateway.family;
+	rc = route_read(&s->kernel.nl, to, &now, e);
 	if (!rc && !now.len && !want->via) {
-		rc = route_next_hop(&s->kernel.nl, c, &p->facts, want, e);
+		rc = route_next_hop(&s->kernel.nl, &p->facts, want, e);
 		if (!rc)
-			rc = route_lookup(&s->kernel.nl, &c->to, NULL, RTM_F_FIB_MATCH, &now, e);
+			rc = route_lookup(&s->kernel.nl, to, NULL, RTM_F_FIB_MATCH, &now, e);
 	}
 	if (rc || !now.len)
 		return rc;
-	say_route_mtu(s, c, &p->plan, &now);
+	say_route_mtu(s, to, &p->plan, &now);
 	if (!want->via)
 		want->like = now;
 	return 0;
+}
+
+/* One for each prefix, in @want, which the caller frees. */
+static int want_routes(struct session *s, const struct circuit *c, const struct planned *p,
+		       struct route_want **want, struct err *e)
+{
+	struct route_want *list = calloc(c->n_to + 1, sizeof(*list));
+	uint32_t i;
+	int rc = list ? 0 : err_set(e, -ENOMEM, "out of memory");
+
+	for (i = 0; i < c->n_to && !rc; i++)
+		rc = want_route(s, c, &c->to[i], p, &list[i], e);
+	*want = list;
+	return rc;
 }
 
 /* An address in the middle, which is nobody's own more often than the first one is. */
@@ -336,15 +350,15 @@ static struct prefix address_in(const struct prefix *p)
  * as TCP asks: first for a source, then once more with it.  A longer prefix in the
  * main table is somebody's choice.
  */
-void session_check_route(struct session *s, const struct circuit *c)
+static void check_route(struct session *s, const struct prefix *prefix)
 {
-	struct prefix to = address_in(&c->to), from;
+	struct prefix to = address_in(prefix), from;
 	char far[64], source[64];
 	struct route r;
 	struct err unused = { "" };
 	uint32_t table;
 
-	if (!c->to.family || route_lookup(&s->kernel.nl, &to, NULL, 0, &r, &unused) ||
+	if (route_lookup(&s->kernel.nl, &to, NULL, 0, &r, &unused) ||
 	    !route_source(&r, &from) ||
 	    route_lookup(&s->kernel.nl, &to, &from, RTM_F_FIB_MATCH, &r, &unused))
 		return;
@@ -353,15 +367,23 @@ void session_check_route(struct session *s, const struct circuit *c)
 		return;
 	note(&s->notes,
 	     "from %s to %s the kernel takes a route of table %u, by ip rule, and not the circuit's: give that one congctl %s",
-	     format_addr(source, sizeof(source), &from), format_prefix(far, sizeof(far), &c->to),
+	     format_addr(source, sizeof(source), &from), format_prefix(far, sizeof(far), prefix),
 	     table, CC_NAME);
+}
+
+void session_check_routes(struct session *s, const struct circuit *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n_to; i++)
+		check_route(s, &c->to[i]);
 }
 
 static void say_who_uses_it(struct session *s, const struct circuit *c)
 {
 	char rate[32];
 
-	if (!c->to.family && !c->default_cc)
+	if (!c->n_to && !c->default_cc)
 		note(&s->notes,
 		     "no traffic uses circuit yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
 	if (c->shaper == SHAPER_TBF)
@@ -399,21 +421,24 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	const struct circuit *c = &s->state.circuits[i].circuit;
 	struct planned *p = &s->planned[i];
 	struct notes unused = { 0 };
-	struct route_want route;
+	struct route_want *routes = NULL;
 	struct wants w;
 	int rc = asked ? check_default_cc(c, own_netns, e) : 0;
 
-	if (!rc && c->to.family)
-		rc = want_route(s, c, p, &route, e);
+	if (!rc)
+		rc = want_routes(s, c, p, &routes, e);
 	if (rc)
-		return rc;
+		goto out;
 	if (need > p->plan.need)
 		plan_memory(&p->facts, need - p->plan.need, &p->plan,
 			    asked ? &s->notes : &unused);
-	wants_make(c, &p->facts, &p->plan, c->to.family ? &route : NULL, own_netns, &w);
+	wants_make(c, &p->facts, &p->plan, routes, own_netns, &w);
 	if (asked)
 		say_who_uses_it(s, c);
-	return diff_want(&s->diff, &w, i, asked, e);
+	rc = diff_want(&s->diff, &w, i, asked, e);
+out:
+	free(routes);
+	return rc;
 }
 
 /*

@@ -42,7 +42,7 @@ int session_read(struct session *s, struct err *e);
 int session_look(struct session *s, struct err *e);
 int session_diff(struct session *s, struct err *e);
 int session_commit(struct session *s, bool go_on, struct err *e);
-void session_check_route(struct session *s, const struct circuit *c);
+void session_check_routes(struct session *s, const struct circuit *c);
 bool session_shows(const struct session *s, uint32_t i);
 int need_net_admin(const char *or, struct err *e);
 

@@ -87,7 +87,7 @@ static int set(struct session *s, uint32_t at, struct err *e)
 		rc = session_commit(s, false, e);
 		if (rc)
 			return rc;
-		session_check_route(s, &c);
+		session_check_routes(s, &c);
 	}
 	return report(s, &c, &plan, e);
 }

@@ -182,23 +182,32 @@ static int check_name(const struct circuit *c, const struct member *m, struct er
 }
 
 /* The route to a prefix is one; a part of another's prefix is a mistake, or meant. */
-static int check_prefix(const struct circuit *c, const struct member *m, struct err *e)
+static int check_prefix(const struct prefix *p, bool overbook, const struct member *m,
+			const struct prefix *other, struct err *e)
 {
-	const struct prefix *other = &m->circuit.to;
 	char to[64], its[64];
 
-	if (!c->to.family || !other->family)
-		return 0;
-	format_prefix(to, sizeof(to), &c->to);
-	if (prefix_equal(&c->to, other))
+	format_prefix(to, sizeof(to), p);
+	if (prefix_equal(p, other))
 		return err_set(e, -EEXIST,
 			       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
 			       to, m->circuit.name, m->circuit.dev, m->circuit.name);
-	if (!c->overbook && (holds(&c->to, other) || holds(other, &c->to)))
+	if (!overbook && (holds(p, other) || holds(other, p)))
 		return err_set(e, -EEXIST,
 			       "--to: %s overlaps %s of circuit %s; with --overbook the longer prefix has its own",
 			       to, format_prefix(its, sizeof(its), other), m->circuit.name);
 	return 0;
+}
+
+static int check_prefixes(const struct circuit *c, const struct member *m, struct err *e)
+{
+	uint32_t i, k;
+	int rc = 0;
+
+	for (i = 0; i < c->n_to; i++)
+		for (k = 0; k < m->circuit.n_to && !rc; k++)
+			rc = check_prefix(&c->to[i], c->overbook, m, &m->circuit.to[k], e);
+	return rc;
 }
 
 /* A tbf or fq of ours is sized for one circuit and holds all that leaves by the device. */
@@ -225,7 +234,7 @@ static int check_fits(const struct state *st, const struct circuit *c, struct er
 			continue;
 		rc = check_name(c, m, e);
 		if (!rc)
-			rc = check_prefix(c, m, e);
+			rc = check_prefixes(c, m, e);
 		if (!rc)
 			rc = check_shaper(c, m, e);
 	}

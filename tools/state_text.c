@@ -40,15 +40,17 @@ static void print_sizes(FILE *out, const struct circuit *c)
 /* What `ctcp-setup add` takes; what the bare command has by default is said. */
 void circuit_print(FILE *out, const struct circuit *c)
 {
-	char text[64];
+	char text[64], to[TO_TEXT];
+	int i;
 
 	word_print(out, c->name);
 	fprintf(out, " --rate %s", format_rate(text, sizeof(text), c->rate));
 	fprintf(out, " --rtt %s", format_time(text, sizeof(text), c->rtt_us));
-	if (c->to.family)
-		fprintf(out, " --to %s", format_prefix(text, sizeof(text), &c->to));
-	if (c->via.family)
-		fprintf(out, " --via %s", format_addr(text, sizeof(text), &c->via));
+	if (c->n_to)
+		fprintf(out, " --to %s", format_to(to, sizeof(to), c));
+	for (i = 0; i < 2; i++)
+		if (c->via[i].family)
+			fprintf(out, " --via %s", format_addr(text, sizeof(text), &c->via[i]));
 	print_sizes(out, c);
 	if (c->loss)
 		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));

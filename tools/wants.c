@@ -93,7 +93,8 @@ static void want_shaper(struct wants *w, const struct circuit *c,
  */
 static void want_circuit(struct wants *w, const struct circuit *c, const struct plan *p)
 {
-	struct prefix all[2] = { { .family = AF_INET }, { .family = AF_INET6 } }, to = c->to;
+	struct prefix all[2] = { { .family = AF_INET }, { .family = AF_INET6 } };
+	struct circuit copy = *c;
 	struct object o = { .window = p->fcwnd, .rate = c->rate };
 	struct want *want = add_want(w, ITEM_CIRCUIT, circuit_name(c), RULE_EXACT);
 
@@ -101,22 +102,19 @@ static void want_circuit(struct wants *w, const struct circuit *c, const struct 
 		o.flags |= TCP_CIRCUIT_F_UNPACED;
 	if (c->early_window)
 		o.flags |= TCP_CIRCUIT_F_EARLY_WINDOW;
-	o.n = c->to.family ? 1 : 2;
-	o.prefixes = c->to.family ? &to : all;
-	if (!c->to.family)
+	o.n = c->n_to ?: 2;
+	o.prefixes = c->n_to ? copy.to : all;
+	if (!c->n_to)
 		memcpy(o.dev, c->dev, sizeof(o.dev));
-	object_format(&o, want->value);		/* of two prefixes: it fits */
+	object_format(&o, want->value);		/* of TO_MAX prefixes: it fits */
 }
 
-static void want_route(struct wants *w, const struct circuit *c,
-		       const struct route_want *route)
+static void want_route(struct wants *w, const struct route_want *route)
 {
 	struct want *want;
 	char to[64];
 
-	if (!route)
-		return;
-	want = add_want(w, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to), RULE_ROUTE);
+	want = add_want(w, ITEM_ROUTE, format_prefix(to, sizeof(to), &route->to), RULE_ROUTE);
 	want->route = route;
 }
 
@@ -131,8 +129,9 @@ static void want_default_cc(struct wants *w, const struct circuit *c, bool own_n
 	want_text(w, ITEM_SYSCTL, DEFAULT_CC, RULE_EXACT, CC_NAME);
 }
 
+/* @routes: one for each prefix of @c, which last as long as @w. */
 void wants_make(const struct circuit *c, const struct facts *f,
-		const struct plan *p, const struct route_want *route, bool own_netns,
+		const struct plan *p, const struct route_want *routes, bool own_netns,
 		struct wants *w)
 {
 	static const char * const switches[] = {
@@ -142,9 +141,8 @@ void wants_make(const struct circuit *c, const struct facts *f,
 		/* or ssthresh and RTT of an earlier connection come back */
 		"net.ipv4.tcp_no_metrics_save",
 	};
-	size_t i;
-
 	uint32_t k;
+	size_t i;
 
 	w->n = 0;
 	want_text(w, ITEM_MODULE, MODULE_NAME, RULE_EXACT, "loaded");
@@ -153,7 +151,8 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	want_buffers(w, p);
 	want_shaper(w, c, f, p);
 	want_circuit(w, c, p);
-	want_route(w, c, route);
+	for (k = 0; k < c->n_to; k++)
+		want_route(w, &routes[k]);
 	want_default_cc(w, c, own_netns);
 	for (k = 0; k < w->n; k++)
 		if (w->list[k].kind != ITEM_MODULE && w->list[k].kind != ITEM_SYSCTL)

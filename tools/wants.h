@@ -29,7 +29,7 @@ struct want {
 	const struct route_want *route;	/* RULE_ROUTE */
 };
 
-#define WANTS_MAX 20
+#define WANTS_MAX (20 + TO_MAX)
 
 struct wants {
 	uint32_t n;
@@ -37,7 +37,7 @@ struct wants {
 };
 
 void wants_make(const struct circuit *c, const struct facts *f,
-		const struct plan *p, const struct route_want *route, bool own_netns,
+		const struct plan *p, const struct route_want *routes, bool own_netns,
 		struct wants *w);
 int want_target(const struct want *w, const char *base, char target[ITEM_VALUE],
 		struct err *e);

@@ -315,7 +315,8 @@ static void ask(const struct row *r, struct circuit *c, struct facts *f)
 	c->shaper = r->shaper;
 	c->loss = r->loss;
 	c->pace = r->pace;
-	c->to.family = r->family;
+	c->n_to = !!r->family;
+	c->to[0].family = r->family;
 	*f = (struct facts){
 		.dev = "eth1", .up = true, .header = 14, .gso_max_segs = 65535,
 		.tx_queues = 1, .txqlen = 1000, .page = 4096,

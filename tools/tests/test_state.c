@@ -52,8 +52,9 @@ static struct circuit sample(const char *dev)
 	c.pace = true;
 	c.early_window = true;
 	c.default_cc = true;
-	assert_int_equal(parse_prefix("192.0.2.0/24", &c.to, &e), 0);
-	assert_int_equal(parse_gateway("198.51.100.1", &c.via, &e), 0);
+	assert_int_equal(parse_to("2001:db8::/32,192.0.2.0/24,198.51.100.0/25", &c, &e), 0);
+	assert_int_equal(parse_via("2001:db8:ffff::1", &c, &e), 0);
+	assert_int_equal(parse_via("198.51.100.1", &c, &e), 0);
 	return c;
 }
 
@@ -104,6 +105,8 @@ static void assert_same(const struct state *a, const struct state *b)
 /* Every member of it. */
 static void assert_circuit(const struct circuit *a, const struct circuit *b)
 {
+	uint32_t i;
+
 	assert_string_equal(a->dev, b->dev);
 	assert_string_equal(a->name, b->name);
 	assert_int_equal(a->rate, b->rate);
@@ -115,8 +118,11 @@ static void assert_circuit(const struct circuit *a, const struct circuit *b)
 	assert_int_equal(a->limit, b->limit);
 	assert_int_equal(a->loss, b->loss);
 	assert_int_equal(a->shaper, b->shaper);
-	assert_true(prefix_equal(&a->to, &b->to));
-	assert_true(prefix_equal(&a->via, &b->via));
+	assert_int_equal(a->n_to, b->n_to);
+	for (i = 0; i < a->n_to; i++)
+		assert_true(prefix_equal(&a->to[i], &b->to[i]));
+	for (i = 0; i < 2; i++)
+		assert_true(prefix_equal(&a->via[i], &b->via[i]));
 	assert_int_equal(a->default_cc, b->default_cc);
 	assert_int_equal(a->pace, b->pace);
 	assert_int_equal(a->early_window, b->early_window);
@@ -292,7 +298,8 @@ static void test_list(void **state)
 	assert_non_null(strstr(e.text, "--to: 192.0.2.0/24 is that of circuit eth1"));
 	state_recover(&f->st);
 	assert_int_equal(f->st.n_circuits, 1);
-	c.to.addr[2] = 3;
+	c.n_to = 1;
+	c.to[0].addr[2] = 3;
 	assert_int_equal(state_replace(&f->st, &c, 9, &at, &e), 0);
 	assert_int_equal(at, 1);
 	c.rate *= 2;
