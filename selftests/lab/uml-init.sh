@@ -94,7 +94,10 @@ if [ -z "${LAB_INSIDE:-}" ]; then
 	mount -t proc proc /proc
 	mount -t sysfs sysfs /sys
 	enter_overlay
-	LAB_INSIDE=1 exec chroot /mnt/top "${LAB_INIT:-$0}"
+	# moved to /: a process whose root is elsewhere may make no user namespace
+	cd /mnt/top || exit
+	mount -n --move . /
+	LAB_INSIDE=1 exec chroot . "${LAB_INIT:-$0}"
 fi
 
 hostname lab
