@@ -60,9 +60,11 @@ bench-quick:
 DEBUG_TESTS := $(filter-out setup_% loss ynl,$(basename $(notdir \
 	$(shell grep -lE '^\# labs:.*\buml\b' selftests/*.sh))))
 
+DEBUG_MUCH := CHURN=100000 FUZZ_CALLS=1000000 NLFUZZ_MESSAGES=1000000
+
 check-debug:
-	LAB_KERNEL=newest-leaks CHURN=100000 selftests/lab/check.sh $(DEBUG_TESTS)
-	LAB_KERNEL=newest-debug CHURN=100000 selftests/lab/check.sh $(DEBUG_TESTS)
+	LAB_KERNEL=newest-leaks $(DEBUG_MUCH) selftests/lab/check.sh $(DEBUG_TESTS)
+	LAB_KERNEL=newest-debug $(DEBUG_MUCH) selftests/lab/check.sh $(DEBUG_TESTS)
 
 check-kernels:
 	selftests/lab/qemu.sh $(if $(BRIEF),--brief) $(SUITES)

@@ -38,7 +38,7 @@
  * Where the window comes from, first that is set:
  *
  *	1. the administrator's TCP_CIRCUIT_FCWND, the socket's own
- *	2. the circuit, an object, whose prefix is the longest match (table.c)
+ *	2. the circuit, an object, whose prefix is the longest match (member.c)
  *	3. the route: ip route ... initcwnd N
  *	4. the network namespace: net.ipv4.tcp_circuit_fcwnd
  *	5. the module's parameter fcwnd
@@ -128,6 +128,23 @@ static struct window circuit_capped(const struct sock *sk, struct window window)
 	window.segments = circuit_ceiling(circuit_pernet(sk), window.segments);
 	window.segments = min(window.segments, tcp_sk(sk)->snd_cwnd_clamp);
 	return window;
+}
+
+/*
+ * The window that the child of @listener will have in the object @c, segments.  Its own
+ * congestion window is not known yet: a route's "cwnd lock" is taken as its cap.
+ */
+u32 circuit_window_of_child(const struct sock *listener, const struct circuit *c,
+			    const struct dst_entry *dst)
+{
+	const struct stream *s = inet_csk_ca(listener);
+	u32 window = READ_ONCE(c->window);
+
+	if (circuit_is_ours(listener) && s->magic == STREAM_MAGIC && s->own)
+		window = s->asked;
+	if (dst_metric_locked(dst, RTAX_CWND))
+		window = min(window, dst_metric(dst, RTAX_CWND));
+	return circuit_ceiling(circuit_pernet(listener), window);
 }
 
 /* The window of the circuit, whether or not the socket has its own */
@@ -272,21 +289,23 @@ static void circuit_take_over(struct sock *sk)
  * own limits bind, a breaker of its user that is open in the old circuit is
  * open in the new one, too.
  */
-static bool stream_move(struct sock *sk)
+static bool stream_move(struct sock *sk, unsigned long owner)
 {
 	const struct circuit_net *cn = circuit_pernet(sk);
 	struct stream *s = inet_csk_ca(sk);
+	struct evidence evidence = {};
 	u64 until = 0;
 
-	if (s->user && READ_ONCE(s->user->tripped) &&
-	    s->user->key.uid == __kuid_val(sk->sk_uid) &&
-	    circuit_breaker_is_machines(cn))
+	if (s->user && READ_ONCE(s->user->tripped) && s->user->key.uid == owner &&
+	    circuit_breaker_is_machines(cn)) {
 		until = s->user->quiet_until;
+		evidence = s->user->evidence;
+	}
 	stream_leave(sk);
-	if (!stream_join(sk))
+	if (!stream_join(sk, owner))
 		return false;
 	if (until)
-		stream_inherit(sk, until);
+		stream_inherit(sk, until, &evidence);
 	if (!circuit_window(sk).segments)
 		return false;
 	circuit_take_over(sk);
@@ -295,25 +314,28 @@ static bool stream_move(struct sock *sk)
 }
 
 /*
- * Move the stream if the table, its route or its user has changed, and into the pool
- * that the breaker leaves it.  Returns the window that applies, 0 if nothing gives one.
+ * If the table, the route or the owner has changed, move the stream to the circuit that
+ * matches now.  Then put it into the pool that its user's breaker calls for.  Returns
+ * the window that applies, 0 if nothing gives one.
  */
 static u32 stream_follow(struct sock *sk)
 {
 	const struct circuit_net *cn = circuit_pernet(sk);
 	struct stream *s = inet_csk_ca(sk);
-	u32 generation = READ_ONCE(cn->generation);
+	u32 generation = smp_load_acquire(&cn->generation);	/* before the table */
+	unsigned long owner = stream_owner(sk);	/* asks s->user: before it is left */
 	bool look = s->generation != generation;
 
 	/* accept() gives a socket to its caller's user, whoever listened. */
-	if (s->user && s->user->key.uid != __kuid_val(sk->sk_uid))
+	if (s->user && s->user->key.uid != owner)
 		look = true;
-	if (stream_route_changed(sk) || look) {
+	if (stream_update_route(sk) || look) {
 		s->generation = generation;
 		s->repace = 1;
 		look = true;
 	}
-	if ((!s->user || (look && !stream_belongs(sk))) && !stream_move(sk))
+	if ((!s->user || (look && !stream_belongs(sk, owner))) &&
+	    !stream_move(sk, owner))
 		return 0;
 	if (unlikely(s->cut != READ_ONCE(s->user->tripped))) {
 		stream_leave_pool(sk);
@@ -404,7 +426,7 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	if (s->mark == STREAM_MARK && s->live) {
+	if (s->magic == STREAM_MAGIC && s->live) {
 		if (!s->settled || s->burst || !stream_undisturbed(sk) ||
 		    s->state == TCP_CIRCUIT_STREAM_IDLE || !stream_content(sk))
 			circuit_prepare(sk);
@@ -415,13 +437,16 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 }
 
 #ifndef HAVE_MIN_TSO_SEGS
-/* Older kernels call this instead: it returns the number of segments, not the least. */
+/*
+ * Kernels with BBRv3 have tso_segs() in place of min_tso_segs(): it returns the size of
+ * a GSO packet, not its minimum.
+ */
 static u32 circuit_tso_segs(struct sock *sk, unsigned int mss_now)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
 	circuit_min_tso_segs(sk);
-	return s->mark == STREAM_MARK && s->burst ? s->burst : GSO_MAX_SEGS;
+	return s->magic == STREAM_MAGIC && s->burst ? s->burst : GSO_MAX_SEGS;
 }
 #endif
 
@@ -435,12 +460,12 @@ static u32 circuit_tso_segs(struct sock *sk, unsigned int mss_now)
 void circuit_adopt(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
-	bool ours = s->mark == STREAM_MARK;
+	bool ours = s->magic == STREAM_MAGIC;
 	u32 asked = ours ? s->asked : 0;
 	bool own = ours && s->own;
 
 	memset(s, 0, sizeof(*s));
-	s->mark = STREAM_MARK;
+	s->magic = STREAM_MAGIC;
 	s->asked = asked;
 	s->own = own;
 	s->pace = ~0UL;
@@ -470,7 +495,7 @@ static void circuit_release(struct sock *sk)
 	struct stream *s = inet_csk_ca(sk);
 
 	inet_csk(sk)->icsk_ca_ops = &circuit_ops;
-	if (s->mark != STREAM_MARK || !s->live)
+	if (s->magic != STREAM_MAGIC || !s->live)
 		return;
 	s->live = 0;
 	s->settled = 0;
@@ -491,7 +516,7 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct stream *s = inet_csk_ca(sk);
 
-	if (unlikely(s->mark != STREAM_MARK))
+	if (unlikely(s->magic != STREAM_MAGIC))
 		return;
 	if (unlikely(!stream_settled(sk))) {
 		/* A SYN-ACK is an ACK, too, and comes before init(). */
@@ -510,7 +535,7 @@ static void circuit_set_state(struct sock *sk, u8 new_state)
 {
 	struct stream *s = inet_csk_ca(sk);
 
-	if (s->mark != STREAM_MARK || !s->live)
+	if (s->magic != STREAM_MAGIC || !s->live)
 		return;
 	if (new_state == TCP_CA_Recovery) {
 		s->recoveries += s->recoveries < U8_MAX;
@@ -534,7 +559,7 @@ static u32 circuit_undo_cwnd(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	/* A SYN with data may be undone before circuit has set a window. */
-	if (s->mark != STREAM_MARK || !s->live)
+	if (s->magic != STREAM_MAGIC || !s->live)
 		return max(tcp_snd_cwnd(tp), tp->prior_cwnd);
 	return s->cwnd;
 }
@@ -560,7 +585,7 @@ static size_t circuit_get_info(struct sock *sk, u32 ext, int *attr,
 	u32 cwnd = READ_ONCE(s->cwnd), rtt = tcp_min_rtt(tp);
 	u64 bw = READ_ONCE(s->pace);
 
-	if (!(ext & wanted) || READ_ONCE(s->mark) != STREAM_MARK)
+	if (!(ext & wanted) || READ_ONCE(s->magic) != STREAM_MAGIC)
 		return 0;
 	if (bw == ~0UL)
 		bw = div_u64((u64)cwnd * tp->mss_cache * USEC_PER_SEC,
@@ -599,9 +624,9 @@ static void circuit_reno_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	if (s->mark == STREAM_MARK && s->live &&
+	if (s->magic == STREAM_MAGIC && s->live &&
 	    (s->generation != READ_ONCE(circuit_pernet(sk)->generation) ||
-	     stream_route_changed(sk)))
+	     stream_update_route(sk)))
 		circuit_look_again(sk);
 }
 

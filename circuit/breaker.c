@@ -7,9 +7,9 @@
  *		of it, at most ten segments.  The other users keep the circuit's
  *		window.  The kernel logs one line and sends one event.
  *	closes	after net.ipv4.tcp_circuit_breaker_quiet seconds (0 = never)
- *		without a slot that has evidence against the path, by RESET,
- *		when the circuit is removed, or when the breaker is forgotten
- *		(table.c)
+ *		without a slot that has evidence against the path, by RESET, by
+ *		net.ipv4.tcp_circuit_breaker = 0, when the circuit is removed, or
+ *		when the breaker is forgotten (user.c)
  *
  * Each user of a circuit has a breaker of their own: a user who loses segments,
  * by accident or on purpose, takes nothing from the others.  A path that turns
@@ -31,45 +31,11 @@
 
 #include "trace/events/tcp_circuit.h"
 
-/* What streams report */
+/* Judging; under circuit_net.lock */
 
-/* Segments lost: retransmitted, less those that the peer already had. */
-u32 stream_lost(const struct tcp_sock *tp)
-{
-	return tp->total_retrans - tp->dsack_dups;
-}
-
-/*
- * Is more than a quarter of the stream's share queued in this host, in a qdisc
- * or a device?  A packet is charged to the socket until the device has sent it.
- */
-static bool stream_stands_here(const struct sock *sk)
-{
-	const struct stream *s = inet_csk_ca(sk);
-	u64 here = refcount_read(&sk->sk_wmem_alloc);
-	u64 share = max(s->share, 1U);
-
-	return here > share * tcp_sk(sk)->mss_cache / 4 ||
-	       test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags);
-}
-
-static void tally_min(u32 *least, u32 value)
-{
-	u32 now = READ_ONCE(*least);
-
-	if (value && (!now || value < now))
-		WRITE_ONCE(*least, value);
-}
-
-static void tally_max(u32 *most, u32 value)
-{
-	if (value > READ_ONCE(*most))
-		WRITE_ONCE(*most, value);
-}
-
-static void user_known(const struct circuit_user *u,
-		       const struct breaker_limits *limits,
-		       struct judge_circuit *known)
+/* What judge() is told of the user's circuit */
+void user_known(const struct circuit_user *u, const struct breaker_limits *limits,
+		struct judge_circuit *known)
 {
 	const struct circuit *c = u->circuit;
 
@@ -80,116 +46,6 @@ static void user_known(const struct circuit_user *u,
 	known->rate = READ_ONCE(c->rate);
 	known->rtt_us = READ_ONCE(u->rtt_us);
 }
-
-/*
- * Would the stream use more window if the circuit or its user's bound let it?
- */
-static bool stream_fills(const struct sock *sk)
-{
-	const struct stream *s = inet_csk_ca(sk);
-	bool bound = s->asked && !s->own && s->share >= s->asked;
-
-	return tcp_sk(sk)->is_cwnd_limited &&
-	       (bound || s->state == TCP_CIRCUIT_STREAM_HUNGRY);
-}
-
-/*
- * A stream that waits has one segment of the window in its turn.  For how many
- * of @ms milliseconds did it have one?
- */
-static u32 stream_turn_ms(const struct stream *s, u32 ms)
-{
-	u32 waiting = max(READ_ONCE(stream_pool(s)->waiting), 1U);
-	u32 window = stream_pool_window(s);
-
-	return waiting > window ? div_u64((u64)ms * window, waiting) : ms;
-}
-
-/*
- * Add to the user's tally the share that @sk has held for @ms milliseconds:
- * whether it was in use, queued in this host, or late, and what it should have
- * carried.  Each counts by segments x time, so a stream with a small share
- * counts little; the streams that wait for a share count as one window
- * together.  Where the user has several peers, the stream is compared with its
- * own smallest round trip instead of the user's.
- */
-static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
-{
-	const struct stream *s = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct breaker_limits none = {};
-	struct tally *t = &u->tally;
-	struct judge_circuit known;
-	u32 share = s->share;
-	u64 share_ms;
-
-	user_known(u, &none, &known);
-	if (stream_waits(s)) {
-		share = 1;
-		ms = stream_turn_ms(s, ms);
-	}
-	share_ms = (u64)share * ms;
-	if (!share_ms)
-		return;
-	if (READ_ONCE(u->peers_differ))
-		known.rtt_us = tcp_min_rtt(tp);
-	tally_max(&t->rtt_expected, judge_expected_rtt(&known));
-	atomic64_add(judge_carries(&known, share, ms), &t->carries);
-	atomic64_add(share_ms, &t->share_ms);
-	if (stream_fills(sk))
-		atomic64_add(share_ms, &t->full_ms);
-	if (stream_stands_here(sk))
-		atomic64_add(share_ms, &t->local_ms);
-	if (judge_late(&known, tp->srtt_us >> 3))
-		atomic64_add(share_ms, &t->late_ms);
-}
-
-/*
- * Add what a stream has seen since its last report to its user's tally.  A
- * negative loss (more duplicates than retransmissions) is credited against
- * later losses, up to the segments of one slot and no more: the network makes
- * duplicates, too, and the core cannot tell these from unnecessary
- * retransmissions.
- */
-void stream_report(struct sock *sk)
-{
-	struct stream *s = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct circuit_user *u = s->user;
-	struct circuit *c = u->circuit;
-	struct tally *t = &u->tally;
-	u16 ago = tcp_jiffies32 - s->reported;
-	s32 lost = stream_lost(tp) - s->lost;
-	u32 delivered = tp->delivered - s->delivered;
-	u32 ce = tp->delivered_ce - s->ce;
-
-	s->reported = tcp_jiffies32;
-	/* tcp_disconnect() has set them to 0 before it calls release(). */
-	if (inet_sk_state_load(sk) == TCP_CLOSE && !tp->delivered)
-		delivered = 0;
-	if (inet_sk_state_load(sk) == TCP_CLOSE && !tp->delivered_ce)
-		ce = 0;
-	s->delivered += delivered;
-	s->ce += ce;
-	s->lost += max(lost, 0) + min(lost + (s32)JUDGE_LOSS_SEGMENTS, 0);
-	lost = max(lost, 0);
-
-	WRITE_ONCE(u->wire, stream_wire(sk));
-	tally_min(&u->rtt_us, tcp_min_rtt(tp));
-	tally_min(&t->rtt_us, tp->srtt_us >> 3);
-	stream_weigh(sk, u, jiffies_to_msecs(ago));
-	atomic64_add((u64)delivered * u->wire, &t->bytes);
-	atomic_add(lost, &t->lost);
-	atomic_add(delivered, &t->delivered);
-	atomic_add(ce, &t->ce);
-	atomic64_add(lost, &c->lost);
-	atomic64_add(delivered, &c->delivered);
-	atomic64_add(ce, &c->ce);
-	if (lost || delivered)
-		stream_wake_tick(s);
-}
-
-/* Judging; under circuit_net.lock */
 
 static void tally_take(struct tally *t, struct judge_sample *s, u32 ms)
 {
@@ -229,22 +85,28 @@ static void user_trip(struct circuit_user *u, enum judge_reason reason,
 	e->threshold = known->threshold;
 	e->window = known->window;
 	e->rate = div_u64(1000 * seen->bytes, max(seen->ms, 1U));
-	spin_lock(&c->pool.lock);
-	c->evidence = *e;
-	spin_unlock(&c->pool.lock);
-	WRITE_ONCE(u->trips, u->trips + 1);
-	WRITE_ONCE(c->trips, c->trips + 1);
-	atomic_long_inc(&c->cn->trips);
-	user_inherit(u, quiet_until(quiet));
+	user_open_breaker(u, quiet_until(quiet));
+	/* a container's administrator could make another circuit for the same peers */
+	if (circuit_breaker_is_machines(c->cn) && c->cn->net->user_ns != &init_user_ns)
+		uid_mark(c->cn, u->key.uid, u->quiet_until);
 }
 
-/* Open the user's breaker: it trips, or was open in another circuit. */
-void user_inherit(struct circuit_user *u, u64 until)
+/*
+ * Open the user's breaker: it trips, or was open in another circuit, on the evidence
+ * that u->evidence has; there is none where that circuit was forgotten.
+ */
+void user_open_breaker(struct circuit_user *u, u64 until)
 {
 	struct circuit *c = u->circuit;
 
-	if (u->tripped)
-		return;
+	if (u->evidence.reason) {
+		spin_lock(&c->pool.lock);
+		c->evidence = u->evidence;
+		spin_unlock(&c->pool.lock);
+	}
+	WRITE_ONCE(u->trips, u->trips + 1);
+	WRITE_ONCE(c->trips, c->trips + 1);
+	atomic_long_inc(&c->cn->trips);
 	u->quiet_until = until;
 	WRITE_ONCE(u->tripped, TCP_CIRCUIT_BREAKER_TRIPPED);
 	WRITE_ONCE(c->tripped_users, c->tripped_users + 1);
@@ -255,6 +117,7 @@ static void user_close(struct circuit_user *u)
 	struct circuit *c = u->circuit;
 
 	memset(&u->judge, 0, sizeof(u->judge));
+	u->quiet_until = get_jiffies_64();
 	WRITE_ONCE(u->tripped, TCP_CIRCUIT_BREAKER_CLOSED);
 	WRITE_ONCE(c->tripped_users, c->tripped_users - 1);
 	atomic_long_inc(&c->cn->resets);
@@ -266,10 +129,10 @@ static void user_close(struct circuit_user *u)
  * net.ipv4.tcp_circuit_breaker_ms, turns (turn.c) until they are over: an
  * automatic circuit goes with its last user.
  */
-bool user_worth_keeping(struct circuit_user *u)
+bool user_keep(struct circuit_user *u)
 {
 	struct breaker_limits limits = circuit_breaker_limits(u->circuit->cn);
-	u64 turn, now = ktime_get_ns();
+	u64 over, now = ktime_get_ns();
 
 	user_tick_start(u);
 	if (u->tripped)
@@ -280,15 +143,38 @@ bool user_worth_keeping(struct circuit_user *u)
 		u->quiet_until += msecs_to_jiffies(limits.ms);
 		return true;
 	}
-	turn = READ_ONCE(u->circuit->pool.turn);
-	if (turn <= now || u->circuit->name[0])
+	over = pool_over(&u->circuit->pool);
+	if (over <= now || u->circuit->name[0])
 		return false;
-	u->quiet_until += nsecs_to_jiffies64(turn - now) + 1;
+	u->quiet_until += nsecs_to_jiffies64(over - now) + 1;
 	return true;
 }
 
-/* Judge the user once.  Returns the event to report, 0 if there is none. */
-static u8 user_tick(struct circuit_user *u, const struct breaker_limits *limits)
+/* A change of a user's breaker, to be reported */
+struct breaker_event {
+	u8		cmd;	/* 0 = nothing has changed */
+	u32		cause;	/* enum tcp_circuit_cause */
+	struct evidence	evidence;
+};
+
+/* Close the user's open breaker if it is time, which a shorter quiet time makes it. */
+static u32 user_close_in_time(struct circuit_user *u, const struct breaker_limits *limits)
+{
+	u64 until = quiet_until(limits->quiet);
+	u32 cause = TCP_CIRCUIT_CAUSE_QUIET;
+
+	if (u->judge.evidence_now || time_before64(until, u->quiet_until))
+		u->quiet_until = until;
+	if (!limits->threshold)
+		cause = TCP_CIRCUIT_CAUSE_DISABLED;
+	else if (time_before64(get_jiffies_64(), u->quiet_until))
+		return 0;
+	user_close(u);
+	return cause;
+}
+
+static void user_tick(struct circuit_user *u, const struct breaker_limits *limits,
+		      struct breaker_event *event)
 {
 	struct judge_sample seen, evidence = {};
 	struct judge_circuit known;
@@ -300,18 +186,17 @@ static u8 user_tick(struct circuit_user *u, const struct breaker_limits *limits)
 	user_known(u, limits, &known);
 	reason = judge(&u->judge, &seen, &known, &evidence);
 
+	event->cmd = 0;
+	event->cause = 0;
 	if (u->tripped) {
-		if (u->judge.spoke)
-			u->quiet_until = quiet_until(limits->quiet);
-		if (time_before64(get_jiffies_64(), u->quiet_until))
-			return 0;
-		user_close(u);
-		return TCP_CIRCUIT_CMD_CLOSED_NTF;
+		event->cause = user_close_in_time(u, limits);
+		if (event->cause)
+			event->cmd = TCP_CIRCUIT_CMD_CLOSED_NTF;
+	} else if (reason) {
+		user_trip(u, reason, &known, &evidence, limits->quiet);
+		event->cmd = TCP_CIRCUIT_CMD_TRIPPED_NTF;
 	}
-	if (!reason)
-		return 0;
-	user_trip(u, reason, &known, &evidence, limits->quiet);
-	return TCP_CIRCUIT_CMD_TRIPPED_NTF;
+	event->evidence = u->evidence;
 }
 
 /* Reports */
@@ -324,12 +209,21 @@ static const char * const reason_names[] = {
 	[TCP_CIRCUIT_REASON_SHORTFALL]	= "shortfall",
 };
 
+/* One limit for all namespaces but the machine's own, as users can make many. */
+static DEFINE_RATELIMIT_STATE(guests_log, DEFAULT_RATELIMIT_INTERVAL,
+			      DEFAULT_RATELIMIT_BURST);
+
+static bool circuit_may_log(struct circuit *c)
+{
+	return __ratelimit(net_eq(c->cn->net, &init_net) ? &c->cn->log : &guests_log);
+}
+
 static void circuit_log_trip(struct circuit *c, const struct evidence *e)
 {
 	u32 loss = judge_loss(e->seen.lost, e->seen.delivered);
 	char name[64];
 
-	if (!__ratelimit(&c->cn->log))
+	if (!circuit_may_log(c))
 		return;
 	circuit_peer_name(c, name, sizeof(name));
 	pr_warn("circuit %s: breaker of uid %u tripped by %s: in %u ms %u of %u segments lost (%u.%u %%), %u marked, round trip %u us (%u us explained), %llu bytes/s delivered; window cut from %u to %u segments\n",
@@ -339,8 +233,15 @@ static void circuit_log_trip(struct circuit *c, const struct evidence *e)
 		e->seen.rtt_expected, e->rate, e->window, split_cut(e->window));
 }
 
-/* A breaker of @c has changed, whichever user's. */
-static void circuit_tell(struct circuit *c, u8 cmd, u32 cause)
+static const char * const cause_texts[] = {
+	[TCP_CIRCUIT_CAUSE_QUIET]	= "after its quiet time",
+	[TCP_CIRCUIT_CAUSE_RESET]	= "by the administrator",
+	[TCP_CIRCUIT_CAUSE_DISABLED]	= "as breakers were turned off",
+};
+
+/* A user's breaker has changed; @evidence NULL: those of several users of @c. */
+static void circuit_tell(struct circuit *c, u8 cmd, u32 cause,
+			 const struct evidence *evidence)
 {
 	bool tripped = cmd == TCP_CIRCUIT_CMD_TRIPPED_NTF;
 	char name[64];
@@ -349,14 +250,12 @@ static void circuit_tell(struct circuit *c, u8 cmd, u32 cause)
 	pool_changed(&c->cut);
 	trace_tcp_circuit_breaker(c, tripped);
 	if (tripped) {
-		circuit_log_trip(c, &c->evidence);
-	} else if (__ratelimit(&c->cn->log)) {
+		circuit_log_trip(c, evidence);
+	} else if (circuit_may_log(c)) {
 		circuit_peer_name(c, name, sizeof(name));
-		pr_info("circuit %s: breaker closed %s\n", name,
-			cause == TCP_CIRCUIT_CAUSE_RESET ?
-			"by the administrator" : "after its quiet time");
+		pr_info("circuit %s: breaker closed %s\n", name, cause_texts[cause]);
 	}
-	circuit_notify(c, cmd, cause, GFP_KERNEL);
+	circuit_notify(c, cmd, cause, evidence, GFP_KERNEL);
 }
 
 /* The tick */
@@ -426,10 +325,10 @@ static bool tally_is_empty(const struct tally *t)
 static bool circuit_tick_one(struct circuit_net *cn,
 			     const struct breaker_limits *limits)
 {
+	struct breaker_event event;
 	struct circuit_user *u;
 	struct circuit *c;
 	bool quiet;
-	u8 event;
 
 	spin_lock_bh(&cn->lock);
 	u = list_first_entry_or_null(&cn->ticking, struct circuit_user, ticking);
@@ -441,15 +340,15 @@ static bool circuit_tick_one(struct circuit_net *cn,
 	c = u->circuit;
 	refcount_inc(&c->refs);
 	quiet = tally_is_empty(&u->tally);
-	event = user_tick(u, limits);
+	user_tick(u, limits, &event);
 	if (user_is_over(u))
 		user_free(u);
 	else if (user_may_rest(u, quiet))
 		user_tick_stop(u);
 	spin_unlock_bh(&cn->lock);
 
-	if (event)
-		circuit_tell(c, event, TCP_CIRCUIT_CAUSE_QUIET);
+	if (event.cmd)
+		circuit_tell(c, event.cmd, event.cause, &event.evidence);
 	if (c->reclaimed != tcp_jiffies32) {
 		c->reclaimed = tcp_jiffies32;
 		pool_reclaim(&c->pool);
@@ -504,7 +403,20 @@ void circuit_reset(struct circuit *c)
 {
 	if (circuit_close_all(c))
 		circuit_tell(c, TCP_CIRCUIT_CMD_CLOSED_NTF,
-			     TCP_CIRCUIT_CAUSE_RESET);
+			     TCP_CIRCUIT_CAUSE_RESET, NULL);
+}
+
+/* The circuit after @id, with a reference; NULL: there is none. */
+static struct circuit *circuit_next(struct circuit_net *cn, unsigned long *id)
+{
+	struct circuit *c;
+
+	rcu_read_lock();
+	do
+		c = xa_find_after(&cn->circuits, id, ULONG_MAX, XA_PRESENT);
+	while (c && !circuit_get(c));
+	rcu_read_unlock();
+	return c;
 }
 
 /* One circuit at a time, so that no lock is held for long. */
@@ -514,17 +426,25 @@ void circuit_reset_all(struct circuit_net *cn)
 	struct circuit *c;
 
 	circuit_forget_marks(cn);
-	for (;;) {
-		rcu_read_lock();
-		c = xa_find_after(&cn->circuits, &id, ULONG_MAX, XA_PRESENT);
-		if (c && !circuit_get(c)) {
-			rcu_read_unlock();
-			continue;
-		}
-		rcu_read_unlock();
-		if (!c)
-			return;
+	while ((c = circuit_next(cn, &id))) {
 		circuit_reset(c);
+		circuit_put(c);
+		cond_resched();
+	}
+}
+
+/*
+ * All automatic circuits to the peer: routes, devices and users may have one each.
+ * @peer->ifindex: 0 = by any device.
+ */
+void circuit_reset_peer(struct circuit_net *cn, const struct match_key *peer)
+{
+	unsigned long id = 0;
+	struct circuit *c;
+
+	while ((c = circuit_next(cn, &id))) {
+		if (circuit_is_auto_to(c, peer))
+			circuit_reset(c);
 		circuit_put(c);
 		cond_resched();
 	}

@@ -29,6 +29,12 @@
 #define ROOM_STREAM	16		/* windows for one socket at most */
 #define ROOM_CIRCUIT	32		/* windows for all of a circuit */
 
+/*
+ * Held from the look at what is left until it is taken, so that connections that open
+ * at once are not granted the same: once a connection, for some instructions.
+ */
+static DEFINE_SPINLOCK(circuit_rooms_lock);
+
 /* Granted, 32 KiB each */
 static atomic_long_t circuit_rooms;		/* on this machine */
 static atomic_long_t circuit_rooms_guests;	/* of these, to other namespaces */
@@ -100,15 +106,20 @@ static void stream_count_room(const struct stream *s, int room)
 		atomic_long_add(room, &circuit_rooms_guests);
 }
 
-static void stream_take_room(struct sock *sk, u64 bytes)
+/* Take what the socket is granted, and return it, bytes of buffer. */
+static u64 stream_take_room(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
-	u32 room = min_t(u64, DIV_ROUND_UP_ULL(bytes, 1 << ROOM_SHIFT), U16_MAX);
+	u64 window = (u64)circuit_window(sk).segments * tcp_sk(sk)->advmss;
+	u64 bytes;
 
-	if (room <= s->room)
-		return;
-	stream_count_room(s, room - s->room);
-	s->room = room;
+	spin_lock_bh(&circuit_rooms_lock);
+	bytes = min_t(u64, circuit_grant(sk, s->user->circuit, window, 0),
+		      READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
+	s->room = min_t(u64, DIV_ROUND_UP_ULL(bytes, 1 << ROOM_SHIFT), U16_MAX);
+	stream_count_room(s, s->room);
+	spin_unlock_bh(&circuit_rooms_lock);
+	return bytes;
 }
 
 /*
@@ -136,17 +147,15 @@ static void circuit_open_receiver(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct stream *s = inet_csk_ca(sk);
 	bool from_buffer = tp->window_clamp <= (u32)tcp_full_space(sk);
-	u64 rcvbuf, window = (u64)circuit_window(sk).segments * tp->advmss;
+	u64 rcvbuf;
 
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK || circuit_clamped(sk) || s->room ||
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_moderate_rcvbuf) ||
 	    !circuit_memory_left(sk))
 		return;
-	rcvbuf = min_t(u64, circuit_grant(sk, s->user->circuit, window, 0),
-		       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
+	rcvbuf = stream_take_room(sk);
 	if (!rcvbuf)
 		return;
-	stream_take_room(sk, rcvbuf);
 	if (rcvbuf > sk->sk_rcvbuf)
 		WRITE_ONCE(sk->sk_rcvbuf, rcvbuf);
 	tp->rcv_ssthresh = max_t(u32, tp->rcv_ssthresh,

@@ -5,7 +5,7 @@
  *	namespace	struct circuit_net: the table, the sysctls, the counters
  *	circuit		an object that the administrator made; or, where no object
  *			matches, an automatic circuit for the streams to one peer
- *	user		the sockets of one uid in a circuit; each has a breaker
+ *	user		the sockets of one user in a circuit (owner.c); each has a breaker
  *	pool		a window and the streams that share it: the circuit's, or
  *			what is left of it for users whose breaker is open
  *	stream		a socket whose window circuit sets; its state is in the
@@ -14,11 +14,17 @@
  *
  * Locks, outermost first:
  *
+ *	circuit_nets_mutex	the list of namespaces (tcp_circuit.c)
  *	circuit_net.mutex	changes of objects, by netlink
  *	the socket's		fields of struct stream, except its share
  *	circuit_net.lock	membership: automatic circuits, users, which users the
  *				tick judges
  *	pool.lock		shares: what streams hold, and in which state
+ *
+ * and, each of them innermost:
+ *
+ *	sk_callback_lock	the socket's file, for a moment (owner.c)
+ *	circuit_rooms_lock	the machine's receive windows (buffers.c)
  *
  * An ACK of a settled stream takes none but the socket's; ten times a second
  * its report may take circuit_net.lock, to start the tick.
@@ -43,10 +49,11 @@
 #include "compat/compat.h"
 #include "uapi/linux/tcp_circuit.h"
 #include "judge.h"
+#include "left.h"
 #include "match.h"
 #include "split.h"
 
-#define STREAM_MARK	0x63697263U	/* "circ": the private area is ours */
+#define STREAM_MAGIC	0x63697263U	/* "circ": the private area is ours */
 #define STREAM_YOUNG	2		/* round trips: the current one and one more */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
 
@@ -57,6 +64,7 @@
 #define CIRCUIT_MARKED_NET	64	/* uids whose open breakers were forgotten */
 
 struct circuit;
+struct breaker_limits;
 
 /* A window, and the streams that share it */
 struct pool {
@@ -70,6 +78,7 @@ struct pool {
 	u32	sockets;	/* all streams of the pool, including idle ones */
 	u32	version;	/* incremented when anything changes that shares depend on */
 	u64	turn;		/* ns: when the next turn is (turn.c) */
+	struct left	left;	/* in flight of streams that gave up their shares */
 };
 
 /* What streams have seen since the last tick; added to without a lock. */
@@ -100,10 +109,10 @@ struct evidence {
 
 struct user_key {
 	unsigned long	circuit;	/* its address */
-	unsigned long	uid;		/* kuid */
+	unsigned long	uid;		/* kuid: stream_owner() */
 };
 
-/* The sockets of one uid in a circuit; freed with the last socket unless it is kept */
+/* The sockets of one user in a circuit; freed with the last socket unless it is kept */
 struct circuit_user {
 	struct user_key		key;
 	struct rhash_head	node;	/* in circuit_net.users */
@@ -189,8 +198,9 @@ struct circuit {
 };
 
 /*
- * A uid whose open breaker was forgotten for lack of room: in each circuit that
- * it joins it begins with an open one.
+ * A uid whose open breaker was forgotten for lack of room, or would be left behind in a
+ * namespace with an administrator of its own: in each circuit that it joins it begins
+ * with an open one.
  */
 struct circuit_mark {
 	unsigned long	uid;	/* kuid */
@@ -252,7 +262,7 @@ struct stream {
 	u64	depart;		/* ns: when its turn is, or the next of the first ten's */
 	struct circuit_user	*user;	/* NULL: Reno, or before init() */
 	unsigned long	pace;	/* payload bytes/s, ~0 = unpaced */
-	u32	mark;		/* STREAM_MARK, or the area is not circuit's (yet) */
+	u32	magic;		/* STREAM_MAGIC, or the area is not circuit's (yet) */
 	u32	asked:21,	/* TCP_CIRCUIT_FCWND, segments, 0 = none */
 		gain:8,		/* of its pool's window, 1/256, for ss */
 		young:2;	/* round trips until its use of its share is judged */
@@ -277,7 +287,7 @@ struct stream {
 	u8	restored;	/* times the core's window was overruled */
 	u8	losses;		/* times TCP_CA_Loss was entered */
 	u8	recoveries;	/* times TCP_CA_Recovery was entered */
-	u8	let_go;		/* stream_next() when depart was set, 0 = it is not */
+	u8	let_go;		/* the segment that depart is for (stream_next()), 0 = none */
 	u8	state;		/* enum tcp_circuit_state; under pool.lock */
 	u8	live:1,		/* between init() and release() */
 		own:1,		/* asked for with CAP_NET_ADMIN */
@@ -333,6 +343,8 @@ static inline u32 stream_pool_window(const struct stream *s)
 bool circuit_is_ours(const struct sock *sk);
 bool circuit_will_run(const struct sock *listener, const struct dst_entry *dst);
 void circuit_adopt(struct sock *sk);
+u32 circuit_window_of_child(const struct sock *listener, const struct circuit *c,
+			    const struct dst_entry *dst);
 struct window circuit_window_shared(const struct sock *sk);
 struct window circuit_window(const struct sock *sk);
 void circuit_look_again(struct sock *sk);
@@ -348,6 +360,7 @@ bool circuit_get(struct circuit *c);
 void circuit_put(struct circuit *c);
 struct circuit *circuit_find_name(struct circuit_net *cn, const char *name);
 struct circuit *circuit_match(struct circuit_net *cn, const struct match_key *peer);
+bool circuit_is_auto_to(const struct circuit *c, const struct match_key *peer);
 struct circuit *circuit_find_auto(struct circuit_net *cn,
 				  const struct match_key *peer);
 struct circuit_prefix *circuit_find_prefix(struct circuit_net *cn,
@@ -358,13 +371,28 @@ int circuit_add_name(struct circuit *c);
 void circuit_del_name(struct circuit *c);
 u64 circuit_table_memory(const struct circuit_net *cn);
 void circuit_peer_name(const struct circuit *c, char *text, size_t size);
+void circuit_auto_key_of(struct auto_key *key, const struct match_key *peer,
+			 u32 route, u32 uid);
+struct circuit *circuit_auto_get(struct circuit_net *cn, const struct auto_key *key);
+void circuit_auto_drop(struct circuit *c);
+
+/* user.c; under circuit_net.lock */
+int circuit_users_init(struct circuit_net *cn);
+struct circuit_user *user_get(struct circuit *c, unsigned long owner);
+void user_put(struct circuit_user *u);
 void user_free(struct circuit_user *u);
-void circuit_forget_marks(struct circuit_net *cn);
-bool stream_join(struct sock *sk);
+void uid_mark(struct circuit_net *cn, unsigned long uid, u64 until);
+void circuit_forget_marks(struct circuit_net *cn);	/* takes the lock itself */
+
+/* member.c */
+bool stream_join(struct sock *sk, unsigned long owner);
 void stream_leave(struct sock *sk);
-bool stream_belongs(struct sock *sk);
-bool stream_route_changed(struct sock *sk);
-void stream_inherit(struct sock *sk, u64 until);
+bool stream_belongs(struct sock *sk, unsigned long owner);
+bool stream_update_route(struct sock *sk);
+void stream_inherit(struct sock *sk, u64 until, const struct evidence *evidence);
+
+/* owner.c */
+unsigned long stream_owner(struct sock *sk);
 
 /* object.c */
 struct circuit_config {
@@ -402,13 +430,18 @@ void user_tick_start(struct circuit_user *u);
 void user_tick_stop(struct circuit_user *u);
 void stream_wake_tick(struct stream *s);
 void circuit_tick_work(struct work_struct *work);
+void circuit_reset(struct circuit *c);
+void circuit_reset_all(struct circuit_net *cn);
+void circuit_reset_peer(struct circuit_net *cn, const struct match_key *peer);
+bool user_keep(struct circuit_user *u);
+void user_open_breaker(struct circuit_user *u, u64 until);
+
+void user_known(const struct circuit_user *u, const struct breaker_limits *limits,
+		struct judge_circuit *known);
+
+/* report.c */
 u32 stream_lost(const struct tcp_sock *tp);
 void stream_report(struct sock *sk);
-void circuit_reset(struct circuit *c);
-bool circuit_breaker_is_machines(const struct circuit_net *cn);
-void circuit_reset_all(struct circuit_net *cn);
-bool user_worth_keeping(struct circuit_user *u);
-void user_inherit(struct circuit_user *u, u64 until);
 
 /* pace.c */
 u32 stream_wire(struct sock *sk);
@@ -423,7 +456,8 @@ void stream_set_timer(struct sock *sk, u64 when);
 /* turn.c */
 u8 stream_next(const struct sock *sk);
 u64 stream_turns_rate(struct sock *sk, u32 window);
-u32 pool_turns_ahead(const struct pool *p, const struct sock *sk, u32 window);
+u32 pool_in_flight(const struct pool *p, const struct sock *sk, u32 window);
+u64 pool_over(const struct pool *p);
 void pool_unbook(struct pool *p, struct stream *s);
 void pool_leave_behind(struct pool *p, const struct sock *sk);
 void stream_take_turn(struct sock *sk);
@@ -456,12 +490,14 @@ struct breaker_limits {
 };
 
 struct breaker_limits circuit_breaker_limits(const struct circuit_net *cn);
+bool circuit_breaker_is_machines(const struct circuit_net *cn);
 
 /* netlink.c */
 int circuit_netlink_register(void);
 void circuit_netlink_unregister(void);
 
 /* netlink_put.c */
-void circuit_notify(struct circuit *c, u8 cmd, u32 cause, gfp_t gfp);
+void circuit_notify(struct circuit *c, u8 cmd, u32 cause,
+		    const struct evidence *evidence, gfp_t gfp);
 
 #endif /* _CIRCUIT_CIRCUIT_H */

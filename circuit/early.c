@@ -137,7 +137,8 @@ static u16 early_window(const struct sk_buff *skb,
 
 	if (!c)
 		return 0;
-	window = (u64)READ_ONCE(c->window) * dst_metric_advmss(skb_dst(skb));
+	window = (u64)circuit_window_of_child(listener, c, skb_dst(skb)) *
+		 dst_metric_advmss(skb_dst(skb));
 	room = min_t(u64, circuit_grant(listener, c, window,
 					early_before(listener)),
 		     READ_ONCE(sock_net(listener)->ipv4.sysctl_tcp_rmem[2]));

@@ -124,7 +124,7 @@ static enum judge_reason judge_slot(struct judge *j,
 			j->bad[reason] = 0;
 			continue;
 		}
-		j->spoke = true;
+		j->evidence_now = true;
 		if (++j->bad[reason] >= JUDGE_SLOTS && !found)
 			found = reason;
 	}
@@ -142,7 +142,7 @@ static enum judge_reason judge_slot_of_loss(struct judge *j,
 		j->bad[JUDGE_LOSS] = 0;
 		return JUDGE_NONE;
 	}
-	j->spoke = true;
+	j->evidence_now = true;
 	j->bad[JUDGE_LOSS] += loss > 500 ? 2 : 1;
 	return j->bad[JUDGE_LOSS] >= JUDGE_SLOTS ? JUDGE_LOSS : JUDGE_NONE;
 }
@@ -182,7 +182,7 @@ enum judge_reason judge(struct judge *j, const struct judge_sample *seen,
 		memset(j, 0, sizeof(*j));
 		return JUDGE_NONE;
 	}
-	j->spoke = false;
+	j->evidence_now = false;
 	judge_add(&j->slot, seen);
 	judge_add(&j->loss, seen);
 	if (judge_loss_slot_ended(&j->loss, c)) {

@@ -85,7 +85,7 @@ struct judge {
 	struct judge_sample	slot;	/* so far */
 	struct judge_sample	loss;	/* of the slot for loss so far */
 	u32	bad[JUDGE_REASONS];	/* slots in a row */
-	bool	spoke;		/* a slot that ended with the last judgement was bad */
+	bool	evidence_now;	/* the last judgement ended a slot with evidence */
 };
 
 u32 judge_loss(u32 lost, u32 delivered);

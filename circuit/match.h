@@ -2,10 +2,9 @@
 /*
  * Longest match: which key a circuit has, and in which order keys are tried
  *
- * Keys of one shape (family, prefix length, which selectors are set) lie in one
- * hash table with all others; a lookup masks the peer by each shape that is in
- * use, the most specific first, and probes for the result.  Its cost grows with
- * the number of shapes, not of keys.  (Tuple space search: Srinivasan, Suri and
+ * All keys lie in one hash table.  Keys with the same family, prefix length and
+ * selectors have one shape.  A lookup masks the peer by each shape in use, the
+ * most specific first: one probe for each shape, not for each key.  (Tuple space search: Srinivasan, Suri and
  * Varghese, "Packet Classification using Tuple Space Search", SIGCOMM 1999.)
  *
  * Of two matches the longer prefix wins; of two as long, that with a device, then

@@ -67,29 +67,34 @@ static int circuit_del_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int circuit_reset_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct circuit_net *cn = circuit_net_of(genl_info_net(info));
+	struct match_key peer;
 	struct circuit *c;
 
-	if (!may_close(skb, circuit_net_of(genl_info_net(info)))) {
+	if (!may_close(skb, cn)) {
 		NL_SET_ERR_MSG(info->extack,
 			       "only the machine's administrator may close this breaker");
 		return -EPERM;
 	}
-	c = circuit_parse_find(info, true);
+	c = circuit_parse_find(info, true, &peer);
 	if (IS_ERR(c))
 		return PTR_ERR(c);
-	if (!c) {
-		circuit_reset_all(circuit_net_of(genl_info_net(info)));
-		return 0;
-	}
-	circuit_reset(c);
-	circuit_put(c);
+	if (!c)
+		circuit_reset_all(cn);
+	else if (c->name[0])
+		circuit_reset(c);
+	else
+		circuit_reset_peer(cn, &peer);
+	if (c)
+		circuit_put(c);
 	return 0;
 }
 
 static int circuit_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	bool all = sees_all(skb, genl_info_net(info));
-	struct circuit *c = circuit_parse_find(info, all);
+	struct match_key peer;
+	struct circuit *c = circuit_parse_find(info, all, &peer);
 	int err;
 
 	if (IS_ERR(c))
@@ -107,7 +112,7 @@ static int circuit_get_doit(struct sk_buff *skb, struct genl_info *info)
 /* The buffer for a socket's first dump is one page, too small for many prefixes. */
 static int circuit_get_start(struct netlink_callback *cb)
 {
-	cb->min_dump_alloc = circuit_message_size(TCP_CIRCUIT_PREFIXES_MAX);
+	cb->min_dump_alloc = circuit_message_size();
 	return 0;
 }
 

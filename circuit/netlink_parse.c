@@ -295,35 +295,61 @@ static struct circuit *find_by_name(struct genl_info *info)
 	return c ?: ERR_PTR(-ENOENT);
 }
 
-static struct circuit *find_by_address(struct genl_info *info, bool autos)
+static struct circuit *find_by_address(struct genl_info *info, bool autos,
+				       struct match_key *peer)
 {
 	struct circuit_net *cn = circuit_net_of(genl_info_net(info));
 	struct nlattr **attrs = info->attrs;
-	struct match_key peer;
 	struct circuit *c;
 	int err;
 
-	err = parse_address(attrs[TCP_CIRCUIT_A_ADDRESS], &peer, info->extack);
+	err = parse_address(attrs[TCP_CIRCUIT_A_ADDRESS], peer, info->extack);
 	if (err)
 		return ERR_PTR(err);
-	parse_selectors(attrs, &peer.ifindex, &peer.mark);
-	c = circuit_match(cn, &peer);
+	parse_selectors(attrs, &peer->ifindex, &peer->mark);
+	c = circuit_match(cn, peer);
 	if (!c && autos)
-		c = circuit_find_auto(cn, &peer);
+		c = circuit_find_auto(cn, peer);
 	if (!c)
 		NL_SET_ERR_MSG(info->extack, "no circuit matches this address");
 	return c ?: ERR_PTR(-ENOENT);
 }
 
-/*
- * The circuit with this NAME, or the one that ADDRESS belongs to, with a reference;
- * NULL if neither is given.  @autos: also automatic circuits.
- */
-struct circuit *circuit_parse_find(struct genl_info *info, bool autos)
+/* A selector without an address would select nothing, and RESET then means all. */
+static int check_find(struct genl_info *info)
 {
+	struct nlattr **attrs = info->attrs;
+	const struct nlattr *selector = attrs[TCP_CIRCUIT_A_IFINDEX] ?:
+					attrs[TCP_CIRCUIT_A_MARK];
+
+	if (selector && !attrs[TCP_CIRCUIT_A_ADDRESS]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, selector,
+				    "a device or a mark selects a circuit only with an address");
+		return -EINVAL;
+	}
+	if (attrs[TCP_CIRCUIT_A_NAME] && attrs[TCP_CIRCUIT_A_ADDRESS]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[TCP_CIRCUIT_A_ADDRESS],
+				    "give a name or an address, not both");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * The circuit with this NAME, or the one that ADDRESS belongs to, which is then in
+ * @peer, with a reference; NULL if neither is given.  @autos: also automatic circuits,
+ * the first of several.
+ */
+struct circuit *circuit_parse_find(struct genl_info *info, bool autos,
+				   struct match_key *peer)
+{
+	int err = check_find(info);
+
+	if (err)
+		return ERR_PTR(err);
 	if (info->attrs[TCP_CIRCUIT_A_NAME])
 		return find_by_name(info);
 	if (info->attrs[TCP_CIRCUIT_A_ADDRESS])
-		return find_by_address(info, autos);
+		return find_by_address(info, autos, peer);
 	return NULL;
 }

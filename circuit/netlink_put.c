@@ -21,20 +21,17 @@
 #define CIRCUIT_MSG_SIZE	1024
 #define CIRCUIT_MSG_PREFIX	36
 
-/* Prefixes that may come while a message is made */
-#define CIRCUIT_MSG_MORE	8
-
-size_t circuit_message_size(u32 prefixes)
+/* Room for any object: while it is replaced it has its old prefixes and the new ones. */
+size_t circuit_message_size(void)
 {
-	return CIRCUIT_MSG_SIZE + (prefixes + CIRCUIT_MSG_MORE) * CIRCUIT_MSG_PREFIX;
+	return CIRCUIT_MSG_SIZE + 2 * TCP_CIRCUIT_PREFIXES_MAX * CIRCUIT_MSG_PREFIX;
 }
 
-/* While an object is replaced it has its old prefixes and the new ones. */
+/* An automatic circuit has one prefix. */
 static struct sk_buff *circuit_message(const struct circuit *c, gfp_t gfp)
 {
-	u32 prefixes = c->name[0] ? 2 * TCP_CIRCUIT_PREFIXES_MAX : 0;
-
-	return genlmsg_new(circuit_message_size(prefixes), gfp);
+	return genlmsg_new(c->name[0] ? circuit_message_size() :
+			   CIRCUIT_MSG_SIZE + CIRCUIT_MSG_PREFIX, gfp);
 }
 
 /* A circuit */
@@ -97,8 +94,7 @@ static int put_config(struct sk_buff *skb, const struct circuit *c)
 	}
 	rcu_read_unlock();
 	if (err || nla_put_string(skb, TCP_CIRCUIT_A_NAME, c->name) ||
-	    nla_put_u32(skb, TCP_CIRCUIT_A_WINDOW,
-			circuit_ceiling(c->cn, READ_ONCE(c->window))) ||
+	    nla_put_u32(skb, TCP_CIRCUIT_A_WINDOW, READ_ONCE(c->window)) ||
 	    (ifindex && nla_put_u32(skb, TCP_CIRCUIT_A_IFINDEX, ifindex)) ||
 	    (mark && nla_put_u32(skb, TCP_CIRCUIT_A_MARK, mark)))
 		return -EMSGSIZE;
@@ -122,11 +118,12 @@ static int put_auto(struct sk_buff *skb, const struct circuit *c)
 	return nla_put_u32(skb, TCP_CIRCUIT_A_UID, uid);
 }
 
-/* The state of either */
-static int put_state(struct sk_buff *skb, struct circuit *c, bool all)
+/* The state of either.  @evidence: NULL = of the last trip, whichever user's */
+static int put_state(struct sk_buff *skb, struct circuit *c,
+		     const struct evidence *evidence, bool all)
 {
 	u32 tripped = READ_ONCE(c->tripped_users);
-	struct evidence evidence;
+	struct evidence last;
 
 	if (nla_put_u64_64bit(skb, TCP_CIRCUIT_A_RATE, READ_ONCE(c->rate),
 			      TCP_CIRCUIT_A_PAD) ||
@@ -148,17 +145,20 @@ static int put_state(struct sk_buff *skb, struct circuit *c, bool all)
 	    nla_put_u64_64bit(skb, TCP_CIRCUIT_A_CE,
 			      atomic64_read(&c->ce), TCP_CIRCUIT_A_PAD))
 		return -EMSGSIZE;
+	if (evidence)
+		return put_evidence(skb, evidence, all);
 	spin_lock_bh(&c->pool.lock);
-	evidence = c->evidence;
+	last = c->evidence;
 	spin_unlock_bh(&c->pool.lock);
-	return put_evidence(skb, &evidence, all);
+	return put_evidence(skb, &last, all);
 }
 
-static int put_circuit(struct sk_buff *skb, struct circuit *c, bool all)
+static int put_circuit(struct sk_buff *skb, struct circuit *c,
+		       const struct evidence *evidence, bool all)
 {
 	int err = c->name[0] ? put_config(skb, c) : put_auto(skb, c);
 
-	return err ?: put_state(skb, c, all);
+	return err ?: put_state(skb, c, evidence, all);
 }
 
 /* Replies and events */
@@ -171,7 +171,7 @@ int circuit_reply(struct circuit *c, struct genl_info *info, bool all)
 	if (!skb)
 		return -ENOMEM;
 	hdr = genlmsg_put_reply(skb, info, &circuit_family, 0, TCP_CIRCUIT_CMD_GET);
-	if (!hdr || put_circuit(skb, c, all)) {
+	if (!hdr || put_circuit(skb, c, NULL, all)) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -189,7 +189,7 @@ int circuit_dump(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!hdr)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, hdr);
-	if (put_circuit(skb, c, all)) {
+	if (put_circuit(skb, c, NULL, all)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -210,8 +210,12 @@ static bool group_is_closed(void)
 #endif
 }
 
-/* @cause: enum tcp_circuit_cause, or 0.  May be called with locks held. */
-void circuit_notify(struct circuit *c, u8 cmd, u32 cause, gfp_t gfp)
+/*
+ * @cause: enum tcp_circuit_cause, or 0.  @evidence: of the user's trip, NULL = of the
+ * circuit's last one.  May be called with locks held.
+ */
+void circuit_notify(struct circuit *c, u8 cmd, u32 cause,
+		    const struct evidence *evidence, gfp_t gfp)
 {
 	struct net *net = c->cn->net;
 	struct sk_buff *skb;
@@ -224,7 +228,7 @@ void circuit_notify(struct circuit *c, u8 cmd, u32 cause, gfp_t gfp)
 	if (!skb)
 		return;
 	hdr = genlmsg_put(skb, 0, 0, &circuit_family, 0, cmd);
-	if (!hdr || put_circuit(skb, c, group_is_closed()) ||
+	if (!hdr || put_circuit(skb, c, evidence, group_is_closed()) ||
 	    (cause && nla_put_u32(skb, TCP_CIRCUIT_A_CAUSE, cause))) {
 		nlmsg_free(skb);
 		return;

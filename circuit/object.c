@@ -148,7 +148,7 @@ static int circuit_make(struct circuit_net *cn, struct circuit_config *config,
 	__module_get(THIS_MODULE);	/* it stays loaded while there are objects */
 	WRITE_ONCE(cn->n_objects, cn->n_objects + 1);
 	circuit_net_changed(cn);
-	circuit_notify(c, TCP_CIRCUIT_CMD_ADDED_NTF, 0, GFP_KERNEL);
+	circuit_notify(c, TCP_CIRCUIT_CMD_ADDED_NTF, 0, NULL, GFP_KERNEL);
 	return 0;
 
 err_prefixes:
@@ -203,7 +203,7 @@ static int circuit_replace(struct circuit *c, struct circuit_config *config,
 	if (was_early && !early)
 		circuit_early_put(c->cn);
 	circuit_net_changed(c->cn);
-	circuit_notify(c, TCP_CIRCUIT_CMD_CHANGED_NTF, 0, GFP_KERNEL);
+	circuit_notify(c, TCP_CIRCUIT_CMD_CHANGED_NTF, 0, NULL, GFP_KERNEL);
 	return 0;
 }
 
@@ -278,8 +278,8 @@ static int circuit_del_locked(struct circuit *c, bool tripped_too,
 	}
 	if (tripped)
 		circuit_notify(c, TCP_CIRCUIT_CMD_CLOSED_NTF,
-			       TCP_CIRCUIT_CAUSE_REMOVED, GFP_KERNEL);
-	circuit_notify(c, TCP_CIRCUIT_CMD_REMOVED_NTF, 0, GFP_KERNEL);
+			       TCP_CIRCUIT_CAUSE_REMOVED, NULL, GFP_KERNEL);
+	circuit_notify(c, TCP_CIRCUIT_CMD_REMOVED_NTF, 0, NULL, GFP_KERNEL);
 	circuit_remove(c);
 	return 0;
 }

@@ -108,7 +108,7 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
 	spin_lock_bh(&p->lock);
-	take = split_left(window, p->cwnd_total + pool_turns_ahead(p, sk, window), n);
+	take = split_left(window, p->cwnd_total + pool_in_flight(p, sk, window), n);
 	if (take)
 		pool_set(p, s, s->state, s->share + take);
 	spin_unlock_bh(&p->lock);
@@ -234,8 +234,8 @@ bool stream_needs_more(const struct sock *sk)
 }
 
 /*
- * Does the circuit's pace keep it below its share?  Less than a segment unsent is
- * what Nagle's algorithm keeps back.
+ * Is it the circuit's pace that keeps the stream below its share?  An unsent tail of
+ * less than a segment is Nagle's doing.
  */
 static bool stream_paced_below(const struct sock *sk)
 {
@@ -267,7 +267,7 @@ bool stream_uses_share(const struct sock *sk)
  * fill its share first, however much data waits behind SO_MAX_PACING_RATE or a small
  * receive window.
  */
-static bool stream_stays_modest(struct sock *sk, u32 window)
+static bool stream_try_modest(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
@@ -400,7 +400,7 @@ u32 stream_share(struct sock *sk, u32 window)
 		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
 	}
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
-		if (stream_stays_modest(sk, window)) {
+		if (stream_try_modest(sk, window)) {
 			s->settled = s->proved;
 			return s->share;
 		}

@@ -33,7 +33,7 @@ static int circuit_lock(struct sock *sk)
 		release_sock(sk);
 		return -ENOPROTOOPT;
 	}
-	if (s->mark != STREAM_MARK)
+	if (s->magic != STREAM_MAGIC)
 		circuit_adopt(sk);
 	return 0;
 }

@@ -102,18 +102,6 @@ static inline u32 split_turns_ahead(u64 ahead, u64 rtt, u32 window)
 	return div64_u64(ahead * window + rtt - 1, rtt);
 }
 
-/*
- * How long the turns of streams that wait stand for @share, which one of the @shares
- * leaves in flight, ns: rtt, or less where more was left beside it.
- */
-static inline u64 split_left_behind(u64 rtt, u32 window, u32 shares, u32 share)
-{
-	u32 others = shares > share ? shares - share : 0;
-	u32 left = window > others ? window - others : 1;
-
-	return share < left ? div64_u64(rtt * share, left) : rtt;
-}
-
 /* What a breaker leaves of a window. */
 static inline u32 split_cut(u32 window)
 {

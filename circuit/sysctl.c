@@ -6,8 +6,8 @@
  *	fcwnd_max	what sockets of one user to one peer may ask for together,
  *			where nothing gives a window, segments
  *	breaker		thousandths lost, or marked, that trip a breaker; 0 = off
- *	breaker_ms	four slots, in which it trips; two are enough where more
- *			than half is lost
+ *	breaker_ms	length of four slots; a breaker trips after four in a row
+ *			with evidence, or two that lost more than half
  *	breaker_quiet	s, after which it closes; 0 = never
  *
  * And in the machine's own namespace (init_net), limits of all others, whoever is

@@ -9,11 +9,10 @@
  * (split_turn_gap()).  The core's pacing holds the segment back until then, and its
  * timer asks again.
  *
- * What a stream leaves in the network when it gives up its share at once, because it
- * was reset or goes to another algorithm, moves the clock as well.
- *
- * The clock ahead of time stands for segments in flight that nobody's share
- * accounts for; streams take shares of what is left beside them (share.c).
+ * While pool.turn lies in the future, it also stands for segments in flight: those sent
+ * in turns.  Others are those of streams that gave up their shares at once (a reset,
+ * another algorithm): pool.left (left.h).  No share accounts for either: share.c
+ * subtracts them before it hands out shares.
  *
  * Not in turn: what the core sends by timer without asking anybody, the
  * retransmission after an RTO and the loss probe (RFC 8985).
@@ -53,22 +52,42 @@ u64 stream_turns_rate(struct sock *sk, u32 window)
 		   TCP_CIRCUIT_RATE_LIMIT);
 }
 
-/* Segments of @window that turns ahead of time have in flight; the lock is held. */
-u32 pool_turns_ahead(const struct pool *p, const struct sock *sk, u32 window)
+static u32 clock_us(u64 ns)
+{
+	return (u32)div_u64(ns, NSEC_PER_USEC);
+}
+
+/*
+ * Segments of @window in flight that no share accounts for: by turns ahead of time,
+ * and left by streams without a share any more.  The lock is held.
+ */
+u32 pool_in_flight(const struct pool *p, const struct sock *sk, u32 window)
 {
 	u64 now = tcp_sk(sk)->tcp_clock_cache;
+	u32 left = left_segments(&p->left, clock_us(now));
 
 	if (p->turn <= now)
-		return 0;
-	return split_turns_ahead(p->turn - now, stream_rtt_ns(sk), window);
+		return left;
+	return left + split_turns_ahead(p->turn - now, stream_rtt_ns(sk), window);
+}
+
+/* When nothing of that will be left, ns */
+u64 pool_over(const struct pool *p)
+{
+	u64 now = ktime_get_ns();
+	u64 left = now + (u64)left_lasts(&p->left, clock_us(now)) * NSEC_PER_USEC;
+
+	return max(left, READ_ONCE(p->turn));
 }
 
 /* ns from its turn to the next one, at most 4 s: not faster than its pace either */
 static u32 stream_gap(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
+	const struct pool *p = stream_pool(s);
+	u32 left = left_segments(&p->left, clock_us(tcp_sk(sk)->tcp_clock_cache));
 	u64 gap = split_turn_gap(stream_rtt_ns(sk), stream_pool_window(s),
-				 stream_pool(s)->cwnd_total);
+				 p->cwnd_total + left);
 	u64 paced = div64_ul((u64)tcp_sk(sk)->mss_cache * NSEC_PER_SEC, s->pace);
 
 	return min_t(u64, max(gap, paced), U32_MAX);
@@ -88,8 +107,8 @@ static void stream_book(struct sock *sk)
 }
 
 /*
- * It does not wait any more: return its turn if that is to come.  Where the circuit has
- * a rate, the next of the first ten follows after as long as one turn for each takes
+ * The stream no longer waits: give its turn back if that is still to come.  With a
+ * rate, its next segment of the first ten leaves one turn for each busy stream later
  * (pace.c).  The lock is held.
  */
 void pool_unbook(struct pool *p, struct stream *s)
@@ -105,23 +124,24 @@ void pool_unbook(struct pool *p, struct stream *s)
 }
 
 /*
- * What a stream without its share any more has in flight stays in the network for a
- * round trip; a 16th less, so that a connection that begins now is established when
- * that is over.  The lock is held.
+ * The segments of a stream that has just lost its share stay in flight for a round
+ * trip.  Count them for 15/16 of it only, so that a connection that starts now finds
+ * the window free once it is established.  A reset has emptied the queues: then as many
+ * as the share was.  The lock is held.
  */
 void pool_leave_behind(struct pool *p, const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
-	u32 rtt_us = tcp_min_rtt(tcp_sk(sk));
-	u64 now = ktime_get_ns();
-	u64 rtt, lead;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_us = tcp_min_rtt(tp);
+	u32 segments = s->share;
 
 	if (rtt_us == U32_MAX)
 		return;
-	rtt = (u64)min_t(u32, rtt_us, USEC_PER_SEC) * NSEC_PER_USEC * 15 / 16;
-	lead = split_left_behind(rtt, stream_pool_window(s), p->cwnd_total,
-				 s->share);
-	p->turn = max(p->turn, min(max(p->turn, now) + lead, now + rtt));
+	if (tp->packets_out)
+		segments = min(segments, tcp_packets_in_flight(tp));
+	left_add(&p->left, clock_us(ktime_get_ns()), segments,
+		 min_t(u32, rtt_us, USEC_PER_SEC) / 16 * 15);
 }
 
 /*

@@ -37,7 +37,7 @@ RATED=(rate $((RATE_MBIT * 125000)))	# a circuit for which all evidence counts
 [ "$LAB" = uml ] || RATED=()		# an emulated path may well fall short of it
 ROOT=0 NOBODY=65534
 LOSS=1 CE=2 DELAY=3 SHORTFALL=4	# enum tcp_circuit_reason
-QUIET=1 RESET=2		# enum tcp_circuit_cause
+QUIET=1 RESET=2 DISABLED=5	# enum tcp_circuit_cause
 
 topology()
 {
@@ -843,6 +843,37 @@ lax()
 	defer "sysctl -qw $name=$before"
 }
 
+# What is set while a breaker is open applies to it: a shorter quiet time, and none at all.
+settings()
+{
+	watch_events
+	flow 130000
+	established
+	damage loss 30%
+	trips_in_time "30 % random loss, quiet time of 300 s"
+	damage delay 0ms
+	flow_end
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 3
+	until_true 10 state_is closed
+	succeeds "a quiet time of 3 s instead: closed" state_is closed
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
+	flow 130000
+	established
+	damage loss 30%
+	trips_in_time "30 % random loss, no quiet time"
+	damage delay 0ms
+	flow_end
+	set_in src net.ipv4.tcp_circuit_breaker 0
+	until_true 10 state_is closed
+	succeeds "breakers turned off: closed" state_is closed
+	watch_end
+	equal "the event's cause: disabled" $DISABLED "$(field cause "$(event closed)")"
+	at_least "its evidence is that of the trip" 1 "$(field reason "$(event closed)")"
+	set_in src net.ipv4.tcp_circuit_breaker 100
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
+	fresh
+}
+
 topology
 WINDOW=$(circuit_field src eth1 window)
 fresh "${RATED[@]}"
@@ -858,6 +889,7 @@ reset_by_hand
 spares "four streams onto $SHARED_MBIT Mbit/s" 4 $REROUTES
 mended
 quiet
+settings
 duplicates
 own_window
 short_connections

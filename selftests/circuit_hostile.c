@@ -9,6 +9,8 @@
  *	circuit_hostile dead	[options] ADDRESS PORT
  *	circuit_hostile waves	[options] ADDRESS PORT
  *	circuit_hostile relay	[options] ADDRESS PORT
+ *	circuit_hostile bursts	[options] ADDRESS PORT
+ *	circuit_hostile evict	[options] ADDRESS PORT
  *	circuit_hostile many	[options] ADDRESS PORT
  *	circuit_hostile hoard	[options] PORT
  *	circuit_hostile read	[options] ADDRESS PORT
@@ -24,6 +26,8 @@
  *			waves and relay to its reset; default 1
  *	-l MS		from then on send and inherit make loss of their own: their
  *			packets die on the way, by turns
+ *	-g PID:UID	windows: opens its sockets, enters the user namespace of PID, and
+ *			gives the sockets to UID there (fchown(2))
  *
  * windows sends by all sockets, each of which asks for the window: before connect(),
  * in SYN_SENT ("syn"), when "established", after "disconnect" and another connect(),
@@ -34,7 +38,11 @@
  * then to streams of which nothing arrives.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other
  * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
- * sent, and how long that took.  many connects to so many addresses from
+ * sent, and how long that took.  bursts sends BURST segments, waits until they have
+ * arrived, and begins again; it prints how long that takes, ms.  evict sends by
+ * EVICT_BULK sockets for as long as -p says, a little by the others to so many addresses
+ * from 10.99.1.1 on, resets all, and begins again; it prints how often the first ones
+ * were tripped.  many connects to so many addresses from
  * ADDRESS on.  hoard accepts and does not read; leak keeps a socket that was reset;
  * leave goes to cubic; hold keeps connections to itself, to so many addresses.
  *
@@ -45,6 +53,7 @@
 #include <getopt.h>
 #include <linux/sock_diag.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -56,12 +65,19 @@
 #endif
 
 #define SOCKETS_MAX	1024
-#define CLOSED		7	/* TCP_CLOSE, which only netinet/tcp.h has */
+#define ESTABLISHED	1	/* TCP_ESTABLISHED, which only netinet/tcp.h has */
+#define CLOSED		7	/* TCP_CLOSE */
 #define CHUNK		(64 * 1024)
 #define TTL_DEAD_MS	30	/* of these packets none arrives ... */
 #define TTL_ALIVE_MS	100	/* ... and of these all */
 #define TOGGLE_MS	20
 #define DEAD_MS		20	/* from one byte to the next */
+#define BURST		100	/* segments */
+#define BURST_PAUSE	50	/* ms */
+#define EVICT_BULK	4	/* sockets */
+#define EVICT_LITTLE	20	/* segments */
+#define EVICT_HELP	"10.99.1.1"
+#define MSS		1448	/* bytes */
 
 struct options {
 	const char	*algorithm;
@@ -74,6 +90,8 @@ struct options {
 	bool		any;		/* look at windows of all algorithms */
 	long		turn_ms;	/* from one look to the next */
 	long		lossy_ms;	/* loses from then on, -1: never */
+	int		ns_pid;		/* gives its sockets away in that user namespace, 0: not */
+	int		give_to;	/* a uid there */
 	bool		silent;		/* asks for nothing: to be asked is to look again */
 };
 
@@ -326,6 +344,22 @@ static void send_and_look(const struct options *o, struct seen *seen)
 	drop_all(o);
 }
 
+/* Whoever opened them had another user namespace than who owns them from now on. */
+static void give_away(const struct options *o)
+{
+	char path[64];
+	int ns;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", o->ns_pid);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (ns < 0 || setns(ns, CLONE_NEWUSER))
+		die(path);
+	close(ns);
+	for (int i = 0; i < o->sockets; i++)
+		if (fchown(streams[i].fd, o->give_to, -1))
+			die("fchown");
+}
+
 static void run_windows(const struct options *o, const char *address, int port)
 {
 	struct sockaddr_in to = address_of(address, 0, port);
@@ -333,6 +367,8 @@ static void run_windows(const struct options *o, const char *address, int port)
 
 	for (int i = 0; i < o->sockets; i++)
 		streams[i].fd = open_windows(o, i, &to, &seen);
+	if (o->ns_pid)
+		give_away(o);
 	send_and_look(o, &seen);
 }
 
@@ -516,6 +552,89 @@ static void run_relay(const struct options *o, const char *address, int port)
 	tell_sent(sent, begin);
 }
 
+/* ms until @bytes are acknowledged */
+static long burst_ms(int fd, size_t bytes)
+{
+	static char chunk[CHUNK];
+	long begin = clock_ms();
+	struct tcp_info info;
+
+	while (bytes) {
+		ssize_t n = send(fd, chunk, bytes < CHUNK ? bytes : CHUNK, MSG_NOSIGNAL);
+
+		if (n > 0)
+			bytes -= n;
+		else
+			pause_ms(1);
+	}
+	do {
+		pause_ms(1);
+		info = tcp_info_of(fd);
+	} while (info.tcpi_unacked || info.tcpi_notsent_bytes);
+	return clock_ms() - begin;
+}
+
+static void run_bursts(const struct options *o, const char *address, int port)
+{
+	long begin = clock_ms(), worst = 0, sum = 0, n = 0;
+
+	connect_all(o, address, port, false);
+	while (clock_ms() - begin < o->ms) {
+		long ms = burst_ms(streams[0].fd, BURST * MSS);
+
+		if (ms > worst)
+			worst = ms;
+		sum += ms;
+		n++;
+		pause_ms(BURST_PAUSE);
+	}
+	printf("bursts=%ld mean=%ld worst=%ld\n", n, sum / n, worst);
+	drop_all(o);
+}
+
+/* One cycle of evict; how many of the first sockets are tripped at its end */
+static int evict_once(const struct options *o, const char *address, int port)
+{
+	static char chunk[CHUNK];
+	struct sockaddr_in to = address_of(address, 0, port);
+	long begin = clock_ms();
+	int tripped = 0;
+
+	for (int i = 0; i < o->sockets; i++) {
+		struct sockaddr_in help = address_of(EVICT_HELP, i, port);
+
+		streams[i].fd = new_socket(o, 0);
+		start_connecting(streams[i].fd, i < EVICT_BULK ? &to : &help);
+	}
+	while (clock_ms() - begin < o->turn_ms) {
+		for (int i = 0; i < EVICT_BULK; i++)
+			while (send(streams[i].fd, chunk, CHUNK, MSG_NOSIGNAL) > 0)
+				;
+		for (int i = EVICT_BULK; i < o->sockets; i++)
+			if (!tcp_info_of(streams[i].fd).tcpi_bytes_acked)
+				send(streams[i].fd, chunk, EVICT_LITTLE * MSS, MSG_NOSIGNAL);
+		pause_ms(20);
+	}
+	for (int i = 0; i < EVICT_BULK; i++)
+		tripped += tcp_info_of(streams[i].fd).tcpi_state == ESTABLISHED &&
+			   circuit_info_of(streams[i].fd).tci_breaker ==
+			   TCP_CIRCUIT_BREAKER_TRIPPED;
+	drop_all(o);
+	return tripped;
+}
+
+static void run_evict(const struct options *o, const char *address, int port)
+{
+	long begin = clock_ms();
+	int cycles = 0, tripped = 0;
+
+	while (clock_ms() - begin < o->ms) {
+		tripped += evict_once(o, address, port) > 0;
+		cycles++;
+	}
+	printf("cycles=%d tripped=%d\n", cycles, tripped);
+}
+
 static void run_many(const struct options *o, const char *address, int port)
 {
 	struct seen seen = { 0 };
@@ -681,8 +800,8 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|waves|relay|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
-		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] ADDRESS PORT\n"
+		"usage: circuit_hostile windows|send|dead|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] [-g PID:UID] ADDRESS PORT\n"
 		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
 		"                       [-p MS] [-l MS] PORT\n");
 	return 2;
@@ -692,7 +811,7 @@ static bool parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "u:n:t:w:s:C:b:p:l:")) != -1) {
+	while ((opt = getopt(argc, argv, "u:n:t:w:s:C:b:p:l:g:")) != -1) {
 		switch (opt) {
 		case 'u': o->uid = atoi(optarg); break;
 		case 'n': o->sockets = atoi(optarg); break;
@@ -703,6 +822,10 @@ static bool parse(int argc, char **argv, struct options *o)
 		case 'b': o->bind = optarg; break;
 		case 'p': o->turn_ms = atol(optarg); break;
 		case 'l': o->lossy_ms = atol(optarg); break;
+		case 'g':
+			if (sscanf(optarg, "%d:%d", &o->ns_pid, &o->give_to) != 2)
+				return false;
+			break;
 		default: return false;
 		}
 	}
@@ -722,6 +845,8 @@ static const struct command {
 	{ "dead", run_dead, NULL },
 	{ "waves", run_waves, NULL },
 	{ "relay", run_relay, NULL },
+	{ "bursts", run_bursts, NULL },
+	{ "evict", run_evict, NULL },
 	{ "many", run_many, NULL },
 	{ "hoard", NULL, run_hoard },
 	{ "read", run_read, NULL },

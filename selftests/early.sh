@@ -227,6 +227,36 @@ others()
 	serve dst -v
 }
 
+beyond_window()
+{
+	in_dst nstat -asz TcpExtBeyondWindow | awk '!/^#/ { print $2 }'
+}
+
+# kept NAME: nothing arrives that there is no room for, and nothing is sent again.
+kept()
+{
+	local before
+
+	before=$(beyond_window)
+	transfer_watched $DST4
+	equal "$1: segments sent again" 0 "$TROUBLES"
+	equal "$1: segments beyond the window" 0 $(($(beyond_window) - before))
+}
+
+# The child's window may be less than the circuit's.
+promises()
+{
+	server_circuit $EARLY
+	serve_end
+	serve dst -v -C circuit -w 10
+	kept "a listener with a window of its own"
+	serve_end
+	serve dst -v
+	sysctl -qw net.ipv4.tcp_circuit_ceiling_window=100
+	kept "a ceiling below the circuit's window"
+	sysctl -qw net.ipv4.tcp_circuit_ceiling_window=0
+}
+
 # The hook goes with the last circuit that wants it, and comes back with the next.
 comes_and_goes()
 {
@@ -692,6 +722,7 @@ ecn
 syns_queue_up
 at_once
 others
+promises
 comes_and_goes
 server_circuit $EARLY
 full_rate

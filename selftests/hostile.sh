@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# labs: uml root
+# labs: uml qemu root
 #
 # Nobody is harmed: what users without privileges, peers, and administrators of a
 # container try, and what it takes from others.  Throughput and time are asserted where
@@ -9,18 +9,22 @@
 #	one_window	ten sockets that ask for a window, in each of their states
 #	gift		so where nothing gives a window
 #	no_way_out	whatever a tripped user's socket does
+#	subordinates	so with the uids of a user namespace of one's own
 #	ttl		loss of one's own making
 #	inherited	so by connections that root's listener has accepted
 #	for_all		loss that is everybody's
 #	crowd		more sockets than segments, however short they live
+#	far_resets	what a far peer leaves in flight, beside bursts to a near one
 #	dead		streams of which nothing arrives, and who keeps writing
 #	small_asks	many small windows on a path that is shared after all
 #	distances	no harm at all: a near and a far peer of one circuit
 #	left_behind	breakers tripped elsewhere, more than are kept
+#	evicts		losses forgotten for those of many other connections
 #	receivers	memory of who does not read
 #	containers	so where containers are granted it and never use it
 #	ceilings	windows of a container
 #	breaker_ceiling	its breakers
+#	own_network	a container's administrator makes circuits anew
 #	neighbours	its sysctls and its circuits
 #	leaves		to another algorithm with a window
 #	leaks		a socket that nobody closes
@@ -32,10 +36,12 @@
 
 . "$(dirname "$0")/lib.sh"
 module_loaded && WAS_LOADED=1
-need_commands ethtool circuit_hostile circuit_nl circuit_sock ctcp-setup ss
+need_commands ethtool circuit_hostile circuit_nl circuit_sock ctcp-setup nsenter setpriv ss
 need_module
 
 WINDOW=1000
+FIRST=100000		# subordinate uids
+SUBORDINATES=65536
 MALLORY=65534		# users
 ALICE=65533
 SOCKETS=10
@@ -180,7 +186,24 @@ gift()
 	equal "it is a gift" $SOCKETS "$(field gifts "$mine")"
 	at_least "another user has one of his own" $WINDOW \
 		"$(least "$TMP/alice" sum_max 2 3)"
+	gifts_reset
 	set_in src net.ipv4.tcp_circuit_fcwnd_max 0
+}
+
+tripped_gifts()
+{
+	in_src circuit_nl dump | grep -c ' auto=1 .* tripped_users=1 '
+}
+
+# The administrator's reset of a peer is one of all circuits to it, whosever they are.
+gifts_reset()
+{
+	trip $MALLORY -w $WINDOW
+	trip $ALICE -w $WINDOW
+	equal "two users' gifts to one peer have tripped" 2 "$(tripped_gifts)"
+	succeeds "reset of the peer" in_src circuit_nl reset $DST4
+	equal "reset of the peer: still open" 0 "$(tripped_gifts)"
+	end_sockets src
 }
 
 # --- breakers ----------------------------------------------------------------------
@@ -225,6 +248,106 @@ no_way_out()
 	out=$(hostile windows -u $MALLORY -n 1 -t 1500 $DST4 $PORT)
 	equal "reset: the window is back" $WINDOW "$(field sum_max "$out")"
 	no_wave
+}
+
+# user_namespace USER [-n]: of this user's, who is root there, with SUBORDINATES more
+# uids from FIRST on, and with a network of its own; its process is in $USERS
+user_namespace()
+{
+	setpriv --reuid "$1" --regid "$1" --clear-groups unshare -U ${2:-} sleep 1000 &
+	USERS=$!
+	defer "kill $USERS"
+	until_true 10 test -e "/proc/$USERS/ns/user" -a "$(readlink "/proc/$USERS/ns/user")" \
+		!= "$(readlink /proc/self/ns/user)"
+	# by one write each, which bash's printf does not do
+	until_true 10 sh -c "printf '0 $1 1\n1 $FIRST $SUBORDINATES\n' >/proc/$USERS/uid_map"
+	sh -c "printf '0 $1 1\n1 $FIRST $SUBORDINATES\n' >/proc/$USERS/gid_map"
+}
+
+# subordinate WHAT OPTION...: circuit_hostile there, -u: a uid of the namespace's own
+subordinate()
+{
+	in_src nsenter -t "$USERS" -U -S 0 -G 0 timeout 120 "$TMP/circuit_hostile" "$@"
+}
+
+in_wave()
+{
+	[ "$(circuit_field src wave sockets)" = "$1" ]
+}
+
+# The windows of a connection that was closed, a line each, until all it had is sent
+orphan_windows()
+{
+	while in_wave 1; do
+		stream_shows cwnd
+		sleep 0.05
+	done | grep .
+}
+
+# A user is one user, whichever of its subordinate uids a socket has.
+subordinates()
+{
+	local out
+
+	sock_for_anyone
+	cp "$(command -v circuit_hostile)" "$TMP/"
+	user_namespace $MALLORY
+	fresh
+	trip $MALLORY
+	out=$(subordinate windows -u 5 -n 1 -t 1500 $DST4 $PORT)
+	equal "a subordinate uid: its user's breaker is open" 1 \
+		"$(field tripped "$out")"
+	at_most "a subordinate uid: window" $CUT "$(field sum_max "$out")"
+	out=$(subordinate send -u 6 -n 1 -t 2500 -C circuit $DST4 $PORT | tail -n 1)
+	at_most "another one: window" $CUT "$(field sum_max "$out")"
+	end_sockets src
+
+	# opened outside of it, and given to one of its uids
+	out=$(in_src setpriv --reuid $MALLORY --regid $MALLORY --clear-groups timeout 120 \
+		"$TMP/circuit_hostile" windows -n 1 -t 1500 -g "$USERS:11" $DST4 $PORT)
+	equal "a socket given to another one: its user's breaker is open" 1 \
+		"$(field tripped "$out")"
+	at_most "a socket given to another one: window" $CUT "$(field sum_max "$out")"
+	end_sockets src
+
+	# what it wrote is still to be sent when its process has gone
+	background src nsenter -t "$USERS" -U -S 7 -G 7 "$TMP/circuit_sock" send \
+		-C circuit -S 212992 -n 100000000000 $DST4 $PORT >/dev/null
+	STREAM=$!
+	until_true 20 in_wave 1
+	until_true 20 stream_window_is $CUT
+	kill -9 $STREAM
+	wait $STREAM 2>/dev/null
+	orphan_windows >"$TMP/orphan"
+	at_least "its connection, closed: looks at it" 3 "$(wc -l <"$TMP/orphan")"
+	at_most "its connection, closed: window" $CUT \
+		"$(sort -n "$TMP/orphan" | tail -n 1)"
+	end_sockets src
+	no_wave
+
+	two_gifts $((WINDOW + SOCKETS)) "a user's subordinate uids"
+	kill "$USERS"
+	user_namespace 0
+	two_gifts $((2 * WINDOW)) "uids that root gave out"
+	at_least "uids that root gave out: each is a user" $((2 * WINDOW)) "$BOTH"
+	kill "$USERS"
+}
+
+# two_gifts MOST WHOSE: the windows of two of the namespace's uids together, in $BOTH
+two_gifts()
+{
+	local one
+
+	set_in src net.ipv4.tcp_circuit_fcwnd_max $WINDOW
+	subordinate send -u 8 -n 1 -t 4100 -w $WINDOW $DST4 $PORT >"$TMP/one" &
+	one=$!
+	subordinate send -u 9 -n 1 -t 4100 -w $WINDOW $DST4 $PORT >"$TMP/two"
+	wait $one
+	BOTH=$(($(least "$TMP/one" sum_max 4 4) + $(least "$TMP/two" sum_max 4 4)))
+	at_most "a gift, two of $2: windows together" "$1" $BOTH
+	at_least "a gift, two of $2: it is in use" $((WINDOW / 2)) $BOTH
+	set_in src net.ipv4.tcp_circuit_fcwnd_max 0
+	end_sockets src
 }
 
 # alice FILE MS: what she has each second, in the background
@@ -387,6 +510,30 @@ crowd()
 	set_in src net.ipv4.tcp_circuit_fcwnd 50
 	short_lived "an automatic circuit's 50" $((50 * 12 / 10)) waves 1 -n 1
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
+}
+
+# What a far stream leaves in flight when it is reset is over after its own round trip,
+# and is no more for a near one than it is.
+far_resets()
+{
+	local near out
+
+	in_rtr tc qdisc replace dev r2 root netem limit 1000000 delay 300ms
+	background rtr circuit_sock serve $PORT >/dev/null
+	near=$!
+	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200
+	out=$(hostile bursts -u $ALICE -t 2000 10.77.1.254 $PORT)
+	at_most "bursts alone: worst, ms" 40 "$(field worst "$out")"
+	background src timeout 20 circuit_hostile relay -u $MALLORY -n 200 -p 20 \
+		$DST4 $PORT >"$TMP/relay"
+	sleep 1.5
+	out=$(hostile bursts -u $ALICE -t 2500 10.77.1.254 $PORT)
+	at_most "bursts beside a far peer's resets: mean, ms" 150 "$(field mean "$out")"
+	at_most "bursts beside a far peer's resets: worst, ms" 400 "$(field worst "$out")"
+	end_sockets src
+	kill $near
+	damage
+	no_wave
 }
 
 # One byte at a time is enough to have something to send.
@@ -758,6 +905,53 @@ breaker_ceiling()
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
 }
 
+# in_own COMMAND...: as the administrator of $USERS' network namespace
+in_own()
+{
+	nsenter -t "$USERS" -U -n -S 0 -G 0 "$@"
+}
+
+# own_window OPTION...: the largest sum of windows of a connection to itself, 127.0.0.1
+own_window()
+{
+	field sum_max "$(in_own timeout 60 "$TMP/circuit_hostile" windows -n 1 -t 500 "$@" \
+		127.0.0.1 $PORT)"
+}
+
+# An open breaker goes along where a container's administrator could leave it behind.
+own_network()
+{
+	local pid
+
+	sock_for_anyone
+	cp "$(command -v circuit_hostile)" "$(command -v circuit_nl)" "$TMP/"
+	user_namespace $MALLORY -n
+	in_own ip link set lo up
+	in_own "$TMP/circuit_nl" new excl wide prefix 127.0.0.0/8 window $WINDOW
+	in_own timeout 60 "$TMP/circuit_sock" serve $PORT >/dev/null &
+	defer "kill $!"
+	until_true 10 own_serves
+	equal "a container, before: window" $WINDOW "$(own_window)"
+	in_own timeout 60 "$TMP/circuit_hostile" send -n 4 -t 50000 127.0.0.1 $PORT \
+		>"$TMP/own" &
+	pid=$!
+	in_own tc qdisc add dev lo root netem loss 40%
+	until_true 60 grep -q 'tripped=4' "$TMP/own"
+	in_own tc qdisc del dev lo root
+	kill $pid
+	wait $pid 2>/dev/null
+	at_most "a container has tripped: window" $CUT "$(own_window)"
+	in_own "$TMP/circuit_nl" new excl narrow prefix 127.0.0.1 window $WINDOW
+	at_most "... in a circuit of a longer prefix: window" $CUT "$(own_window)"
+	refused "... it may not reset its breaker" in_own "$TMP/circuit_nl" reset
+	kill "$USERS"
+}
+
+own_serves()
+{
+	in_own ss -Hltn "sport = :$PORT" | grep -q LISTEN
+}
+
 # What another namespace writes, and how many circuits it has
 neighbours()
 {
@@ -800,6 +994,24 @@ connects()
 		hostile windows -n 500 -t 0 $DST4 $PORT >/dev/null
 		echo $((($(date +%s%N) - begin) / 1000000))
 	done | sort -n | head -n 1
+}
+
+# Losses are not forgotten for those of many connections that have lost a segment each.
+evicts()
+{
+	local out
+
+	set_in src net.ipv4.tcp_circuit_fcwnd 20
+	fresh
+	damage loss 20%
+	out=$(hostile evict -u $MALLORY -n 350 -p 1300 -t 8000 $DST4 $PORT)
+	damage
+	at_least "others are forgotten first: cycles" 5 "$(field cycles "$out")"
+	at_least "others are forgotten first: tripped in" 3 "$(field tripped "$out")"
+	in_src circuit_nl reset
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+	end_sockets src
+	no_wave
 }
 
 # --- what is left behind ---------------------------------------------------------------
@@ -889,10 +1101,12 @@ topology()
 	done
 }
 
-# What is to be tried, all of it or those that are named
-TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out ttl inherited
-	for_all crowd dead small_asks distances left_behind receivers containers
-	ceilings breaker_ceiling neighbours leaves leaks without_module}
+# What is to be tried, all of it or those that are named.  Emulated, breakers take too
+# long to trip; what costs time there is not in virtual time.
+[ "$LAB" = qemu ] && HOSTILE_TESTS=${HOSTILE_TESTS:-nothing_to_read,one_window,neighbours}
+TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
+	for_all crowd far_resets dead small_asks distances left_behind evicts receivers
+	containers ceilings breaker_ceiling own_network neighbours leaves leaks without_module}
 
 topology
 serve dst

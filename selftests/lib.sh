@@ -44,7 +44,7 @@ DST6=fd77:2::1
 # Emulated, or a virtual-time machine that watches itself
 slow_kernel()
 {
-	[ "$LAB" = qemu ] || [[ ${LAB_KERNEL:-} = @(debug|leaks) ]]
+	[ "$LAB" = qemu ] || [[ ${LAB_KERNEL:-} = *@(debug|leaks) ]]
 }
 
 # --- TAP -------------------------------------------------------------------

@@ -44,6 +44,13 @@ int event_parse(const struct nlmsghdr *nlh, struct event *ev)
 	return live_parse(nlh, &ev->live);
 }
 
+void event_free(struct event *ev)
+{
+	live_free(&ev->live);
+	free(ev->changes);
+	ev->changes = NULL;
+}
+
 /* 2026-01-31T23:59:59.123+0100 */
 void event_time(const struct timespec *at, char *buf, size_t len)
 {
@@ -102,9 +109,12 @@ static void say_number(FILE *out, const char *what, uint64_t was, uint64_t is)
 	say(out, what, a, b);
 }
 
-static void compare(const struct object *was, const struct object *is, char *buf, size_t len)
+/* In words, for the caller to free; NULL: they are alike, or out of memory. */
+static char *compare(const struct object *was, const struct object *is)
 {
-	FILE *out = fmemopen(buf, len - 1, "w");
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
 	char *a = prefixes_text(was), *b = prefixes_text(is);
 	char ra[32] = "none", rb[32] = "none", fa[FLAGS_TEXT], fb[FLAGS_TEXT];
 
@@ -123,6 +133,11 @@ static void compare(const struct object *was, const struct object *is, char *buf
 	}
 	free(a);
 	free(b);
+	if (text && !len) {
+		free(text);
+		text = NULL;
+	}
+	return text;
 }
 
 /* The object's own copy, as the event is printed and freed. */
@@ -160,7 +175,7 @@ int event_learn(struct lives *known, struct event *ev)
 	if (ev->live.no_object || (!gone && ev->cmd > TCP_CIRCUIT_CMD_CHANGED_NTF))
 		return 0;
 	if (was && ev->cmd == TCP_CIRCUIT_CMD_CHANGED_NTF)
-		compare(&was->object, &ev->live.object, ev->changes, sizeof(ev->changes));
+		ev->changes = compare(&was->object, &ev->live.object);
 	if (was)
 		forget(known, was);
 	if (gone)

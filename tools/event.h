@@ -11,16 +11,15 @@
 
 #include "live.h"
 
-#define CHANGES_TEXT 512	/* what does not fit is cut off */
-
 struct event {
 	struct timespec at;
 	uint8_t cmd;			/* TCP_CIRCUIT_CMD_*_NTF */
 	struct live live;
-	char changes[CHANGES_TEXT];	/* of CHANGED: "window 10 -> 20, ..." */
+	char *changes;			/* of CHANGED: "window 10 -> 20, ..."; NULL = none */
 };
 
 int event_parse(const struct nlmsghdr *nlh, struct event *ev);
+void event_free(struct event *ev);
 const char *event_name(uint8_t cmd);
 int event_learn(struct lives *known, struct event *ev);
 void event_time(const struct timespec *at, char *buf, size_t len);

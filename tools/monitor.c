@@ -77,7 +77,7 @@ static int on_event(const struct nlmsghdr *nlh, void *data)
 		return MNL_CB_OK;
 	event_learn(&m->known, &ev);
 	put_line(m, &ev);
-	live_free(&ev.live);
+	event_free(&ev);
 	return MNL_CB_OK;
 }
 

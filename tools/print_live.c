@@ -165,6 +165,8 @@ static const char *cause_text(uint32_t cause)
 		return "its circuit was removed";
 	case TCP_CIRCUIT_CAUSE_FORGOTTEN:
 		return "too many breakers without a socket";
+	case TCP_CIRCUIT_CAUSE_DISABLED:
+		return "net.ipv4.tcp_circuit_breaker is 0";
 	default:
 		return "for a cause not known to this ctcp-setup";
 	}
@@ -197,11 +199,14 @@ void print_event(FILE *out, const struct event *ev)
 		print_evidence(out, &l->evidence);
 		break;
 	case TCP_CIRCUIT_CMD_CLOSED_NTF:
-		fprintf(out, ": %s; it had tripped by ", cause_text(l->cause));
-		print_evidence(out, &l->evidence);
+		fprintf(out, ": %s", cause_text(l->cause));
+		if (l->evidence.reason) {
+			fprintf(out, "; it had tripped by ");
+			print_evidence(out, &l->evidence);
+		}
 		break;
 	case TCP_CIRCUIT_CMD_CHANGED_NTF:
-		if (ev->changes[0]) {
+		if (ev->changes) {
 			fprintf(out, ": %s", ev->changes);
 			break;
 		}
@@ -314,7 +319,8 @@ json_t *json_totals(const struct totals *t)
 
 static const char *cause_name(uint32_t cause)
 {
-	static const char * const names[] = { NULL, "quiet", "reset", "removed", "forgotten" };
+	static const char * const names[] = { NULL, "quiet", "reset", "removed", "forgotten",
+					       "disabled" };
 
 	return cause && cause < sizeof(names) / sizeof(names[0]) ? names[cause] : "other";
 }
@@ -329,7 +335,7 @@ json_t *json_event(const struct event *ev)
 	json_object_set_new(root, "event", json_string(event_name(ev->cmd)));
 	if (ev->cmd == TCP_CIRCUIT_CMD_CLOSED_NTF)
 		json_object_set_new(root, "cause", json_string(cause_name(ev->live.cause)));
-	if (ev->changes[0])
+	if (ev->changes)
 		json_object_set_new(root, "changes", json_string(ev->changes));
 	return root;
 }

@@ -2,6 +2,8 @@
 /*
  * GET: the longest match, and a dump while the table changes
  */
+#include <sched.h>
+
 #include "test.h"
 
 #define MANY	500	/* circuits: several answers of a dump */
@@ -80,6 +82,7 @@ static void drop_number(int i)
 struct census {
 	uint8_t	seen[2 * MANY];		/* times */
 	int	parts;
+	bool	interrupted;		/* the table has changed meanwhile */
 };
 
 static void count_answer(struct census *c, const struct nlmsghdr *h)
@@ -105,6 +108,7 @@ static bool count_part(struct nl *dumper, struct census *c)
 	     h = NLMSG_NEXT(h, left)) {
 		if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
 			return false;
+		c->interrupted |= h->nlmsg_flags & NLM_F_DUMP_INTR;
 		count_answer(c, h);
 	}
 	return true;
@@ -144,4 +148,62 @@ void check_changing_dump(void)
 	for (int i = 0; i < come; i++)
 		if (i >= MANY || i % 2 || i >= gone)
 			drop_number(i);
+}
+
+/* --- what makes streams look at the table again ------------------------------- */
+
+static void write_quiet_time(const char *seconds)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_circuit_breaker_quiet", "w");
+
+	if (!file || fputs(seconds, file) < 0 || fclose(file))
+		bail("net.ipv4.tcp_circuit_breaker_quiet");
+}
+
+static void write_here(void)
+{
+	write_quiet_time("301");
+	write_quiet_time("300");
+}
+
+static void write_elsewhere(void)
+{
+	if (unshare(CLONE_NEWNET))
+		bail("unshare");
+	write_here();
+}
+
+static void nothing(void)
+{
+}
+
+/* A dump tells that the table's generation has changed since its last part. */
+static bool generation_changes(void (*meanwhile)(void))
+{
+	static struct census c;
+	struct nl dumper;
+
+	memset(&c, 0, sizeof(c));
+	if (nl_open(&dumper, TCP_CIRCUIT_GENL_NAME))
+		bail("a second socket");
+	nl_begin(&dumper, &message, GET, NLM_F_DUMP);
+	if (nl_send(&dumper, &message))
+		bail("dump");
+	while (count_part(&dumper, &c))
+		in_child(meanwhile);
+	close(dumper.fd);
+	return c.interrupted;
+}
+
+/* All streams of a namespace look up their circuit with each new generation. */
+void check_generation(void)
+{
+	for (int i = 0; i < MANY; i++)
+		make_number(i);
+	same("nothing is written: a new generation", 0, generation_changes(nothing));
+	same("a sysctl is written: a new generation", 1, generation_changes(write_here));
+	same("another namespace's sysctl is written: a new generation", 0,
+	     generation_changes(write_elsewhere));
+	for (int i = 0; i < MANY; i++)
+		drop_number(i);
 }

@@ -30,6 +30,7 @@ int main(void)
 	check_prefixes();
 	check_match();
 	check_changing_dump();
+	check_generation();
 	check_events();
 	check_privileges();
 	check_namespaces();

@@ -178,6 +178,13 @@ static const struct refusal {
 	{ "del: no such name", DEL, 0, "name=waves", ENOENT },
 	{ "reset: no such name", RESET, 0, "name=x", ENOENT },
 	{ "reset: no such address", RESET, 0, "address=198.51.100.1", ENOENT },
+	{ "reset: a device alone", RESET, 0, "ifindex=1", EINVAL },
+	{ "reset: a mark alone", RESET, 0, "mark=7", EINVAL },
+	{ "reset: a name and a mark", RESET, 0, "name=wave mark=7", EINVAL },
+	{ "reset: a name and an address", RESET, 0, "name=wave address=192.0.2.1",
+	  EINVAL },
+	{ "get: a name and an address", GET, 0, "name=wave address=192.0.2.1",
+	  EINVAL },
 	{ "reset: an address of 5 bytes", RESET, 0, "address:hex=c000020000",
 	  EINVAL },
 

@@ -72,6 +72,7 @@ void check_full(void);
 void check_full_of_prefixes(void);
 void check_match(void);
 void check_changing_dump(void);
+void check_generation(void);
 void check_events(void);
 void check_privileges(void);
 void check_namespaces(void);

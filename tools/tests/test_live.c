@@ -360,7 +360,7 @@ static void check_event(struct lives *known, struct nlmsghdr *nlh, const char *w
 	assert_non_null(strchr(got, ' '));
 	assert_string_equal(strchr(got, ' ') + 1, want);
 	free(got);
-	live_free(&ev.live);
+	event_free(&ev);
 }
 
 static void test_events(void **state)
@@ -456,7 +456,7 @@ static void test_json(void **state)
 	is_number(json_object_get(got, "evidence"), "slot_us", 500000);
 	is_number(json_object_get(got, "evidence"), "delivered_bit_s", 100000000);
 	json_decref(got);
-	live_free(&ev.live);
+	event_free(&ev);
 	assert_int_equal(live_parse(peer_message(TCP_CIRCUIT_CMD_GET, "192.0.2.7", true), &ev.live),
 			 0);
 	got = json_live(&ev.live);
@@ -466,7 +466,7 @@ static void test_json(void **state)
 	is_number(got, "uid", 1000);
 	is_text(got, "evidence", NULL);
 	json_decref(got);
-	live_free(&ev.live);
+	event_free(&ev);
 }
 
 static void test_totals(void **state)

@@ -154,9 +154,10 @@ struct tcp_circuit_info {
  *	CAP_NET_ADMIN only.
  * RESET	closes breakers: of the circuit NAME, of what connections to ADDRESS
  *	belong to, or of the whole namespace.  The kernel keeps 256 open breakers
- *	of users without a socket; beyond that it forgets some, and cuts their users
- *	in each circuit they join, until that circuit, or the namespace, is RESET
+ *	of users without a socket; beyond that it forgets some, and cuts up to 64 users
+ *	in each circuit that they join, until that circuit, or the namespace, is RESET
  *	(an automatic circuit forgets its own RESET when its last socket goes).
+ *	EINVAL: NAME and ADDRESS, or IFINDEX or MARK without ADDRESS.
  *	ENOENT: no such circuit.
  * STATS	do: the namespace's counters and limits.
  *
@@ -177,7 +178,10 @@ enum tcp_circuit_cmd {
 	TCP_CIRCUIT_CMD_CHANGED_NTF,
 	TCP_CIRCUIT_CMD_REMOVED_NTF,
 	TCP_CIRCUIT_CMD_TRIPPED_NTF,	/* with EVIDENCE */
-	TCP_CIRCUIT_CMD_CLOSED_NTF,	/* with EVIDENCE of the trip, and CAUSE */
+	TCP_CIRCUIT_CMD_CLOSED_NTF,	/* with CAUSE, and EVIDENCE of that user's trip; of
+					 * the circuit's last trip if RESET or removal
+					 * has closed all of its breakers
+					 */
 
 	__TCP_CIRCUIT_CMD_MAX,
 	TCP_CIRCUIT_CMD_MAX = __TCP_CIRCUIT_CMD_MAX - 1
@@ -252,6 +256,7 @@ enum tcp_circuit_cause {
 	TCP_CIRCUIT_CAUSE_RESET	  = 2,	/* by RESET */
 	TCP_CIRCUIT_CAUSE_REMOVED = 3,	/* its circuit was removed */
 	TCP_CIRCUIT_CAUSE_FORGOTTEN = 4,	/* too many without a socket */
+	TCP_CIRCUIT_CAUSE_DISABLED = 5,	/* net.ipv4.tcp_circuit_breaker is 0 */
 };
 
 /* Of a namespace: STATS. */

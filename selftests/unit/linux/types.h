@@ -13,6 +13,7 @@
 
 typedef uint8_t u8;
 typedef uint32_t u32;
+typedef int32_t s32;
 typedef uint64_t u64;
 
 #define U32_MAX		UINT32_MAX

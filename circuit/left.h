@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Segments left in flight by streams that gave up their shares at once
+ *
+ * They take part of the window for a round trip of the stream that sent them, which
+ * may be longer or shorter than that of whoever wants the window next.  So they are
+ * kept as batches, each with the time at which it is over.  Of more than LEFT_BATCHES
+ * the two that end closest to each other become one, which ends at their mean, weighted
+ * by their segments: segments x time stays what it was, so that whoever is reset over
+ * and over takes neither more nor less of the window than is in flight.
+ *
+ * Times are in us, modulo 2^32; those that are compared lie less than 2^31 apart.
+ *
+ * Arithmetic alone: also compiled in user space, by its unit test.
+ */
+#ifndef _CIRCUIT_LEFT_H
+#define _CIRCUIT_LEFT_H
+
+#include <linux/math64.h>
+#include <linux/types.h>
+
+#define LEFT_BATCHES	8
+
+struct left_batch {
+	u32	segments;
+	u32	until;		/* us */
+};
+
+/* In the order of their ends; a batch of no segments is a free place, at the end */
+struct left {
+	struct left_batch	batch[LEFT_BATCHES];
+};
+
+static inline bool left_is_over(const struct left_batch *b, u32 now)
+{
+	return !b->segments || (s32)(b->until - now) <= 0;
+}
+
+/* Segments that are in flight at @now */
+static inline u32 left_segments(const struct left *l, u32 now)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < LEFT_BATCHES; i++)
+		if (!left_is_over(&l->batch[i], now))
+			sum += l->batch[i].segments;
+	return sum;
+}
+
+/* How long until all are over, us */
+static inline u32 left_lasts(const struct left *l, u32 now)
+{
+	u32 i, lasts = 0;
+
+	for (i = 0; i < LEFT_BATCHES; i++)
+		if (!left_is_over(&l->batch[i], now) && l->batch[i].until - now > lasts)
+			lasts = l->batch[i].until - now;
+	return lasts;
+}
+
+/* Segments are 2^31 at most, as a window is much less. */
+static inline struct left_batch left_mean(struct left_batch a, struct left_batch b)
+{
+	u32 segments = a.segments + b.segments;
+	u32 later = div64_u64((u64)(b.until - a.until) * b.segments, segments);
+
+	return (struct left_batch){ segments, a.until + later };
+}
+
+/* Of @n batches the two closest to each other become one. */
+static inline void left_merge(struct left_batch *batch, u32 n)
+{
+	u32 i, closest = 1;
+
+	for (i = 2; i < n; i++)
+		if (batch[i].until - batch[i - 1].until <
+		    batch[closest].until - batch[closest - 1].until)
+			closest = i;
+	batch[closest] = left_mean(batch[closest - 1], batch[closest]);
+	for (i = closest; i < n; i++)
+		batch[i - 1] = batch[i];
+}
+
+/* From @now on @segments (at least 1) more are in flight, for @lasts us. */
+static inline void left_add(struct left *l, u32 now, u32 segments, u32 lasts)
+{
+	struct left_batch all[LEFT_BATCHES + 1], new = { segments, now + lasts };
+	bool placed = false;
+	u32 i, n = 0;
+
+	if (!segments)
+		return;
+
+	for (i = 0; i < LEFT_BATCHES; i++) {
+		const struct left_batch *b = &l->batch[i];
+
+		if (left_is_over(b, now))
+			continue;
+		if (!placed && (s32)(b->until - new.until) > 0) {
+			all[n++] = new;
+			placed = true;
+		}
+		all[n++] = *b;
+	}
+	if (!placed)
+		all[n++] = new;
+	if (n > LEFT_BATCHES)
+		left_merge(all, n--);
+	for (i = 0; i < LEFT_BATCHES; i++)
+		l->batch[i] = i < n ? all[i] : (struct left_batch){ 0, 0 };
+}
+
+#endif /* _CIRCUIT_LEFT_H */
