@@ -90,6 +90,31 @@ refusals()
 	complains "del by a device's name" 1 'no circuit eth1;' setup del eth1
 	complains "--all and a device" 2 '"eth1", not both' setup undo --all eth1
 	unchanged "refused: nothing was changed" "$before"
+	setup circuit set mine prefix 10.85.0.0/16 window 7
+	before=$(state)
+	complains "a prefix of circuit set" 1 \
+		'10.85.0.0/16 is that of circuit mine in the kernel, which no state tells of' \
+		setup add ska --to 10.85.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 1ms eth1
+	complains "a prefix of circuit set, --dry-run" 1 '10.85.0.0/16 is that of circuit mine' \
+		setup add ska --to 10.85.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 1ms \
+		--dry-run eth1
+	unchanged "a prefix of circuit set: nothing was changed" "$before"
+	works "show of circuit set's" setup show mine
+	matches "show of circuit set's: whose" '^not set up by ctcp-setup:' "$OUT"
+	setup circuit del mine
+	works "circuit set of what was set up" setup circuit set lhc prefix 10.81.0.0/16 window 9
+	matches "circuit set of what was set up: it is said" \
+		'circuit lhc is one that ctcp-setup has set up' "$ERR"
+	works "set up again" setup change lhc --quiet
+	works "set up again: verify" setup verify
+	another_device eth2
+	setup add eth2 --to 10.86.0.0/16 --via 10.78.0.254 --rate 1mbit --rtt 1ms --quiet eth1
+	setup --rate 1mbit --rtt 1ms --quiet --name two eth2
+	complains "undo of a name that is another's device" 1 \
+		'eth2 is the name of a circuit on eth1, and the device of circuit two' \
+		setup undo eth2
+	works "del of both" setup del eth2 --quiet
+	setup del two --quiet
 	works "a part of another's prefix on purpose" \
 		add ska 10.81.7.0/24 1gbit --overbook
 	complains "the bare command beside two" 1 'eth1 has 2 circuits; ctcp-setup change' \
@@ -108,6 +133,13 @@ routes()
 	} | sed -n 's/^\([^ ]*\) via \([^ ]*\) .*congctl circuit.*/\1>\2/p' | tr '\n' ' '
 }
 
+# prefixes_of NAME: in order, with commas between
+prefixes_of()
+{
+	configured | sed -n "s/^name=$1 .* prefixes=\([^ ]*\) .*/\1/p" | tr ',' '\n' | sort |
+		paste -sd,
+}
+
 # One circuit with several prefixes of both families: one window, a route for each.
 prefixes()
 {
@@ -120,7 +152,7 @@ prefixes()
 		--via fd78::254 --via 10.78.0.254 --rate 1gbit --rtt 10ms --quiet eth1
 	equal "several prefixes: one circuit" "lhc " "$(circuits)"
 	equal "several prefixes: it has all" "10.81.0.0/16,10.82.0.0/16,fd82::/32" \
-		"$(circuit_value lhc prefixes)"
+		"$(prefixes_of lhc)"
 	equal "several prefixes: a route for each" \
 		"10.81.0.0/16>10.78.0.254 10.82.0.0/16>10.78.0.254 fd82::/32>fd78::254 " "$(routes)"
 	matches "several prefixes: list" ' 10.81.0.0/16,10.82.0.0/16,fd82::/32$' "$(setup list)"
@@ -138,11 +170,13 @@ prefixes()
 	works "change of the prefixes" setup change lhc --to 10.82.0.0/16,10.84.0.0/16 \
 		--via 10.78.0.254 --quiet
 	equal "change of the prefixes: it has these" "10.82.0.0/16,10.84.0.0/16" \
-		"$(circuit_value lhc prefixes)"
+		"$(prefixes_of lhc)"
 	equal "change of the prefixes: the routes" \
 		"10.82.0.0/16>10.78.0.254 10.84.0.0/16>10.78.0.254 " "$(routes)"
 	works "apply of what was saved" setup apply --quiet "$TMP/saved"
-	unchanged "apply of what was saved: as it was" "$three"
+	equal "apply of what was saved: it has all" "10.81.0.0/16,10.82.0.0/16,fd82::/32" \
+		"$(prefixes_of lhc)"
+	works "apply of what was saved: verify" setup verify
 	works "undo" setup undo --quiet eth1
 	unchanged "several prefixes: all as before" "$before"
 	host_end

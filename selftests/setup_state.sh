@@ -129,6 +129,24 @@ small_disk()
 	defer "umount $CTCP_RUNDIR"
 }
 
+# Undo needs no more than the state that is there.
+undo_without_room()
+{
+	local before
+
+	before=$(in_host tc qdisc show dev eth1)
+	mount -o remount,size=64k "$CTCP_RUNDIR"
+	works "set up with room" setup --quiet "${CIRCUIT[@]}" eth1
+	head -c 65536 /dev/zero >"$CTCP_RUNDIR/.fill" 2>/dev/null
+	works "undo without room" setup undo eth1
+	matches "undo without room: it is said" 'cannot write the state .*No space left' "$OUT$ERR"
+	rm "$CTCP_RUNDIR/.fill"
+	same "undo without room: the qdisc of before" "$before" \
+		"$(in_host tc qdisc show dev eth1)"
+	matches "undo without room: no circuit" '^no circuit' "$(setup list)"
+	mount -o remount,size=8k "$CTCP_RUNDIR"
+}
+
 # A page holds a whole state.  Of two pages one is the lock file's: the state
 # that a run begins with finds room, and the one that it ends with does not, as
 # both are there for a moment.
@@ -142,6 +160,7 @@ full_disk()
 	no_state "no room for the state" 'the state .*No space left'
 	rm "$CTCP_RUNDIR/.fill"
 	no_state "no room for the state at the end" 'the state .*No space left'
+	undo_without_room
 	mount -o remount,ro "$CTCP_RUNDIR"
 	no_state "a folder that can only be read" "$CTCP_RUNDIR.*Read-only"
 	umount "$CTCP_RUNDIR"

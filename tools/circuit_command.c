@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "object.h"
+#include "print.h"
 
 static int list(struct err *e)
 {
@@ -22,6 +23,21 @@ static int list(struct err *e)
 		printf("\n");
 	}
 	lives_free(&all);
+	return rc;
+}
+
+/* One of the state is changed here all the same: --dry-run prints such commands. */
+static int say_planned(struct session *s, void *unused, struct err *e)
+{
+	const char *name = s->args->object.name;
+	int rc = session_read(s, e);
+
+	(void)unused;
+	if (!rc && state_find(&s->state, name))
+		note(&s->trouble,
+		     "circuit %s is one that ctcp-setup has set up: verify tells what differs now, ctcp-setup change %s sets it again",
+		     name, name);
+	print_notes(stderr, &s->trouble);
 	return rc;
 }
 
@@ -43,10 +59,15 @@ static int change(const struct args *a, struct err *e)
 
 int command_circuit(const struct args *a, struct err *e)
 {
+	struct err unused = { "" };
 	int rc;
 
 	if (a->verb == CIRCUIT_LIST)
 		return list(e);
 	rc = need_net_admin("", e);
-	return rc ? rc : change(a, e);
+	if (!rc)
+		rc = change(a, e);
+	if (!rc)
+		session_run(a, say_planned, NULL, &unused);
+	return rc;
 }

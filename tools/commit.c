@@ -179,6 +179,20 @@ static int run(struct job *job, uint32_t *tried, struct err *e)
 	return rc ? rc : settle_module(job, e);
 }
 
+/*
+ * Undo needs no more than the state of before, which has what each item was and what
+ * was set: it goes on where a disk is full.
+ */
+static int write_pending(struct job *job, struct err *e)
+{
+	int rc = store_write(job->store, job->d->state, e);
+
+	if (!rc || !job->go_on)
+		return rc;
+	note(job->notes, "%s", e->text);
+	return 0;
+}
+
 /* The state is as on disk afterwards only if this succeeds. */
 int commit(struct diff *d, struct store *s, bool go_on, struct outcome *out,
 	   struct notes *notes, struct err *e)
@@ -193,7 +207,7 @@ int commit(struct diff *d, struct store *s, bool go_on, struct outcome *out,
 	memset(out, 0, sizeof(*out));
 	rc = prepare(d, e);
 	if (!rc && d->n)
-		rc = store_write(s, d->state, e);
+		rc = write_pending(&job, e);
 	if (rc)
 		return rc;
 	rc = run(&job, &tried, e);

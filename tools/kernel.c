@@ -129,8 +129,8 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 }
 
 /*
- * Circuits that ours are not among any more, of this namespace.  The kernel lets a
- * module go that has circuits and no socket, and they would go with it.
+ * Circuits that ours are not among any more, of this namespace.  Each keeps the module
+ * loaded; how many there are says why.
  */
 static uint32_t circuits_left(struct kernel *k)
 {

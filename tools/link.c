@@ -96,6 +96,34 @@ static void read_name(struct nl_sock *sk, int ifindex, char name[IFNAMSIZ], char
 	rtnl_link_put(link);
 }
 
+/* Kinds of devices whose ports only carry what they send, as the kernel calls them */
+static bool is_aggregate(const char *kind)
+{
+	return !strcmp(kind, "bridge") || !strcmp(kind, "bond") || !strcmp(kind, "team");
+}
+
+#define MASTERS_MAX 8	/* as the kernel has it: MAX_NEST_DEV */
+
+/* Of a port of a bond that is a port of a bridge: the bridge. */
+static void read_out(struct nl_sock *sk, int master, struct facts *f)
+{
+	struct rtnl_link *link;
+	int i;
+
+	f->out_ifindex = f->ifindex;
+	snprintf(f->out, sizeof(f->out), "%s", f->dev);
+	for (i = 0; i < MASTERS_MAX && master; i++) {
+		if (rtnl_link_get_kernel(sk, master, NULL, &link) < 0)
+			return;
+		if (is_aggregate(rtnl_link_get_type(link) ?: "")) {
+			f->out_ifindex = master;
+			snprintf(f->out, sizeof(f->out), "%s", rtnl_link_get_name(link));
+		}
+		master = rtnl_link_get_master(link);
+		rtnl_link_put(link);
+	}
+}
+
 /* Kinds of devices that send by another one, as the kernel calls them */
 static bool is_stacked(const char *kind)
 {
@@ -131,6 +159,7 @@ static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *
 	f->tx_queues = rtnl_link_get_num_tx_queues(link) ?: 1;
 	f->txqlen = rtnl_link_get_txqlen(link);
 	read_name(sk, rtnl_link_get_master(link), f->master, f->master_kind);
+	read_out(sk, rtnl_link_get_master(link), f);
 	read_parent(sk, link, f);
 	if (!strcmp(f->kind, "bridge"))
 		read_ports(sk, f);
@@ -246,6 +275,36 @@ int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e)
 	return read_gso(nl, f, e);
 }
 
+/*
+ * A VLAN, macvlan or such above this device, which has connections of its own; "" = none.
+ * Of several the first.
+ */
+int link_above(int ifindex, char above[IFNAMSIZ], struct err *e)
+{
+	struct nl_sock *sk = open_route_socket(e);
+	struct nl_cache *cache;
+	struct nl_object *obj;
+
+	above[0] = 0;
+	if (!sk)
+		return -EIO;
+	if (rtnl_link_alloc_cache(sk, AF_UNSPEC, &cache) < 0) {
+		nl_socket_free(sk);
+		return err_set(e, -EIO, "cannot ask the kernel for its devices");
+	}
+	for (obj = nl_cache_get_first(cache); obj && !above[0]; obj = nl_cache_get_next(obj)) {
+		struct rtnl_link *link = (struct rtnl_link *)obj;
+
+		if (rtnl_link_get_link(link) == ifindex &&
+		    is_stacked(rtnl_link_get_type(link) ?: ""))
+			snprintf(above, IFNAMSIZ, "%s", rtnl_link_get_name(link) ?: "");
+	}
+	text_clean(above);
+	nl_cache_put(cache);
+	nl_socket_free(sk);
+	return 0;
+}
+
 /* @dev may be an alternative name (IFLA_ALT_IFNAME): make it the device's own. */
 void link_own_name(char dev[IFNAMSIZ])
 {
@@ -307,9 +366,9 @@ int route_next_hop(struct nl *nl, const struct facts *f, struct route_want *want
 	if (route_lookup(nl, &want->to, NULL, 0, &now, e))
 		return err_set(e, -ENETUNREACH, "--to: there is no way to %s; --via GATEWAY says how",
 			       to);
-	if (route_ifindex(&now) != f->ifindex)
+	if (route_ifindex(&now) != f->out_ifindex)
 		return err_set(e, -ENETUNREACH,
-			       "--to: %s is not reached by %s; --via GATEWAY says how", to, f->dev);
+			       "--to: %s is not reached by %s; --via GATEWAY says how", to, f->out);
 	route_gateway(&now, &want->gateway);
 	return 0;
 }

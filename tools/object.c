@@ -424,6 +424,16 @@ static int on_object(const struct nlmsghdr *nlh, void *data)
 }
 
 /* -ENOENT: there is none of this name; -EPROTONOSUPPORT: there is no family. */
+static int get_object(struct genl *g, struct nlmsghdr *nlh, struct object *o, struct err *e)
+{
+	int rc = nlm_get(&g->nl, nlh, on_object, o, e);
+
+	object_sort(o);
+	if (rc)
+		object_free(o);
+	return rc;
+}
+
 int object_get(struct genl *g, const char *name, struct object *o, struct err *e)
 {
 	union genl_request req;
@@ -436,10 +446,40 @@ int object_get(struct genl *g, const char *name, struct object *o, struct err *e
 		return rc;
 	nlh = genl_message(g, &req, TCP_CIRCUIT_CMD_GET);
 	mnl_attr_put_strz(nlh, TCP_CIRCUIT_A_NAME, name);
-	rc = nlm_get(&g->nl, nlh, on_object, o, e);
-	object_sort(o);
+	return get_object(g, nlh, o, e);
+}
+
+static bool has_prefix(const struct object *o, const struct prefix *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->n; i++)
+		if (prefix_equal(&o->prefixes[i], p))
+			return true;
+	return false;
+}
+
+/*
+ * The circuit of any device and mark that has this very prefix.  -ENOENT: there is none,
+ * or a longer prefix has the address that is asked for.
+ */
+int object_of_prefix(struct genl *g, const struct prefix *p, struct object *o, struct err *e)
+{
+	union genl_request req;
+	struct nlmsghdr *nlh;
+	int rc;
+
+	memset(o, 0, sizeof(*o));
+	rc = genl_resolve(g, e);
 	if (rc)
+		return rc;
+	nlh = genl_message(g, &req, TCP_CIRCUIT_CMD_GET);
+	mnl_attr_put(nlh, TCP_CIRCUIT_A_ADDRESS, p->family == AF_INET ? 4 : 16, p->addr);
+	rc = get_object(g, nlh, o, e);
+	if (!rc && (!o->name[0] || !has_prefix(o, p))) {
 		object_free(o);
+		rc = -ENOENT;
+	}
 	return rc;
 }
 

@@ -48,6 +48,7 @@ int object_attr(const struct nlattr *attr, struct object *o);
 int object_put(struct nlmsghdr *nlh, const struct object *o, struct err *e);
 
 int object_get(struct genl *g, const char *name, struct object *o, struct err *e);
+int object_of_prefix(struct genl *g, const struct prefix *p, struct object *o, struct err *e);
 int object_set(struct genl *g, const struct object *o, struct err *e);
 int object_del(struct genl *g, const char *name, struct err *e);
 

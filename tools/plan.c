@@ -67,8 +67,8 @@ int plan_check_device(const struct circuit *c, const struct facts *f,
 			       format_rate(rate, sizeof(rate), c->rate), f->dev, f->speed_mbit);
 	if (f->master[0])
 		note(notes,
-		     "%s is a port of %s (%s): what %s forwards through it is shaped too, and routes and addresses belong on %s",
-		     f->dev, f->master, f->master_kind, f->master, f->master);
+		     "%s is a port of %s (%s): what %s forwards through it is shaped too; the circuit's routes and connections leave by %s",
+		     f->dev, f->master, f->master_kind, f->master, f->out);
 	if (f->parent[0])
 		note(notes,
 		     "%s sits on %s: the queue of %s is untouched, its other traffic still shares the wire",

@@ -71,9 +71,12 @@ struct facts {
 	char kind[16];			/* rtnl_link kind, "" for a real device */
 	char master[IFNAMSIZ];		/* bridge or bond above, "" = none */
 	char master_kind[16];
+	char out[IFNAMSIZ];		/* what routes and sockets leave by: the bridge or
+					 * bond above a port, else the device itself
+					 */
 	char parent[IFNAMSIZ];		/* device below a VLAN, macvlan, ..., "" = none */
 	char ports[128];		/* of a bridge, separated by blanks */
-	int ifindex;
+	int ifindex, out_ifindex;
 	bool up;
 	bool loopback;
 	uint32_t mtu;			/* bytes */

@@ -81,12 +81,6 @@ static bool if_name_is(const struct member *m)
 	return m->ifindex && if_indextoname((unsigned int)m->ifindex, dev);
 }
 
-/* Of a device that is gone only the circuit is left in the kernel, which tells so itself. */
-static bool is_bound(const struct base *b)
-{
-	return b->ifindex && b->kind != ITEM_CIRCUIT;
-}
-
 static int follow_device(struct state *st, int index)
 {
 	char dev[IFNAMSIZ];
@@ -116,7 +110,7 @@ static int follow_devices(struct state *st, struct err *e)
 	for (i = 0, last = 0; i < st->n_base && !rc; ) {
 		uint32_t n = st->n_base;
 
-		if (is_bound(&st->base[i]) && st->base[i].ifindex != last) {
+		if (st->base[i].ifindex && st->base[i].ifindex != last) {
 			last = st->base[i].ifindex;
 			rc = follow_device(st, last);
 		}
@@ -303,8 +297,8 @@ static int want_route(struct session *s, const struct circuit *c, const struct p
 
 	memset(want, 0, sizeof(*want));
 	want->to = *to;
-	want->ifindex = p->facts.ifindex;
-	memcpy(want->dev, c->dev, sizeof(want->dev));
+	want->ifindex = p->facts.out_ifindex;
+	memcpy(want->dev, p->facts.out, sizeof(want->dev));
 	want->gateway = *circuit_via(c, to);
 	want->via = want->gateway.family;
 	rc = route_read(&s->kernel.nl, to, &now, e);
@@ -379,9 +373,24 @@ void session_check_routes(struct session *s, const struct circuit *c)
 		check_route(s, &c->to[i]);
 }
 
-static void say_who_uses_it(struct session *s, const struct circuit *c)
+/* The device of a connection by a VLAN is the VLAN. */
+static void say_who_is_above(struct session *s, const struct circuit *c, int ifindex)
+{
+	char above[IFNAMSIZ];
+	struct err unused = { "" };
+
+	if (!link_above(ifindex, above, &unused) && above[0])
+		note(&s->notes,
+		     "connections by %s, which sits on %s, do not belong to this circuit: --to PREFIX takes them in, or a circuit on %s",
+		     above, c->dev, above);
+}
+
+static void say_who_uses_it(struct session *s, const struct circuit *c, const struct facts *f)
 {
 	char rate[32];
+
+	if (!c->n_to)
+		say_who_is_above(s, c, f->ifindex);
 
 	if (!c->n_to && !c->default_cc)
 		note(&s->notes,
@@ -413,6 +422,40 @@ static int check_default_cc(const struct circuit *c, bool own_netns, struct err 
 		       CC_NAME, ALLOWED_CC, allowed);
 }
 
+/* A circuit of ours that this run removes, or that an earlier one left half removed */
+static bool is_going(const struct session *s, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->state.n_base; i++)
+		if (s->state.base[i].kind == ITEM_CIRCUIT &&
+		    !strcmp(s->state.base[i].name, name))
+			return true;
+	return false;
+}
+
+/* A prefix is that of one circuit, also where no state tells of it: by circuit set. */
+static int check_prefixes(struct session *s, const struct circuit *c, struct err *e)
+{
+	struct err unused = { "" };
+	struct object o;
+	char to[64];
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < c->n_to && !rc && sysctl_exists(FCWND_SYSCTL); i++) {
+		if (object_of_prefix(&s->kernel.genl, &c->to[i], &o, &unused))
+			continue;
+		if (strcmp(o.name, circuit_name(c)) && !state_find(&s->state, o.name) &&
+		    !is_going(s, o.name))
+			rc = err_set(e, -EEXIST,
+				     "--to: %s is that of circuit %s in the kernel, which no state tells of; ctcp-setup circuit del %s would clear the way",
+				     format_prefix(to, sizeof(to), &c->to[i]), o.name, o.name);
+		object_free(&o);
+	}
+	return rc;
+}
+
 /* --- the diff -------------------------------------------------------------- */
 
 static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked, bool own_netns,
@@ -425,6 +468,9 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	struct wants w;
 	int rc = asked ? check_default_cc(c, own_netns, e) : 0;
 
+	if (!rc && asked && !s->diff.look)
+		rc = check_prefixes(s, c, e);
+
 	if (!rc)
 		rc = want_routes(s, c, p, &routes, e);
 	if (rc)
@@ -434,11 +480,22 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 			    asked ? &s->notes : &unused);
 	wants_make(c, &p->facts, &p->plan, routes, own_netns, &w);
 	if (asked)
-		say_who_uses_it(s, c);
+		say_who_uses_it(s, c, &p->facts);
 	rc = diff_want(&s->diff, &w, i, asked, e);
 out:
 	free(routes);
 	return rc;
+}
+
+static int not_standing(const struct session *s, const struct member *m, struct err *e)
+{
+	char pid[16];
+
+	if (store_is_locked(&s->store, pid))
+		return err_set(e, -EBUSY, "another ctcp-setup is at work on it, process %s", pid);
+	return err_set(e, -EBUSY,
+		       "a run on it was cut short; ctcp-setup undo %s, or the same command again",
+		       m->circuit.dev);
 }
 
 /*
@@ -452,9 +509,7 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	struct planned *p = &s->planned[i];
 
 	if (s->diff.look && m->standing != STANDING)
-		p->rc = err_set(&p->why, -EBUSY,
-				"a run on it was cut short; ctcp-setup undo %s, or the same command again",
-				m->circuit.dev);
+		p->rc = not_standing(s, m, &p->why);
 	if (!p->rc)
 		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
 	if (p->rc && asked && !s->diff.look)

@@ -191,6 +191,23 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 		show_text(s, n, &trouble, &q, &stats);
 }
 
+/* A circuit that no state tells of, by its name */
+static uint32_t show_named(const struct session *s, const char *name, json_t *list)
+{
+	const struct live *l = lives_find(&s->lives, name);
+
+	if (!l)
+		return 0;
+	if (list) {
+		json_array_append_new(list, json_pack("{s:n, s:s, s:o}", "dev", "name", name,
+						      "circuit", json_live(l)));
+		return 1;
+	}
+	printf("not set up by ctcp-setup:\n");
+	print_live(stdout, l);
+	return 1;
+}
+
 /* A module that is not there is no reason not to show the rest. */
 static void read_lives(struct session *s)
 {
@@ -218,8 +235,10 @@ static int run(struct session *s, void *unused, struct err *e)
 		shown++;
 	}
 	if (!rc && !shown && dev[0])
+		shown = show_named(s, dev, list);
+	if (!rc && !shown && dev[0])
 		rc = err_set(e, -ENOENT,
-			     "there is no circuit on %s; ctcp-setup show lists those there are",
+			     "there is no circuit %s, nor one on a device of that name; ctcp-setup show lists those there are",
 			     dev);
 	if (rc) {
 		json_decref(list);

@@ -318,19 +318,41 @@ int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct
 		       speed_mbit);
 }
 
-/* All that @word names go, NULL = all.  False: there is none. */
-bool state_drop(struct state *st, const char *word)
+/* A word that is the name of one device's circuit and another device means neither. */
+static int check_word(const struct state *st, const char *word, struct err *e)
 {
-	bool any = false;
+	const struct member *named = NULL, *on = NULL;
 	uint32_t i;
 
 	for (i = 0; i < st->n_circuits; i++) {
+		const struct member *m = &st->circuits[i];
+
+		if (!strcmp(m->circuit.dev, word))
+			on = m;
+		else if (!strcmp(m->circuit.name, word))
+			named = m;
+	}
+	if (!named || !on)
+		return 0;
+	return err_set(e, -EEXIST,
+		       "%s is the name of a circuit on %s, and the device of circuit %s; ctcp-setup del %s or ctcp-setup del %s says which",
+		       word, named->circuit.dev, on->circuit.name, word, on->circuit.name);
+}
+
+/* All that @word names go, NULL = all.  *@any: there is one. */
+int state_drop(struct state *st, const char *word, bool *any, struct err *e)
+{
+	int rc = word ? check_word(st, word, e) : 0;
+	uint32_t i;
+
+	*any = false;
+	for (i = 0; i < st->n_circuits && !rc; i++) {
 		if (word && !member_is(&st->circuits[i], word))
 			continue;
 		st->circuits[i].standing = REMOVING;
-		any = true;
+		*any = true;
 	}
-	return any;
+	return rc;
 }
 
 /* --- devices --------------------------------------------------------------- */

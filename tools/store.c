@@ -97,16 +97,25 @@ void store_close(struct store *s)
 
 /* --- lock ------------------------------------------------------------------ */
 
-static int lock_busy(int fd, struct err *e)
+/* Who holds the lock, as it wrote there */
+static void read_holder(int fd, char pid[16])
 {
-	char pid[16] = "";
-	ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+	ssize_t n = pread(fd, pid, 15, 0);
 
 	pid[n > 0 ? n : 0] = 0;
 	pid[strcspn(pid, "\n")] = 0;
+	if (!pid[0])
+		strcpy(pid, "unknown");
+}
+
+static int lock_busy(int fd, struct err *e)
+{
+	char pid[16];
+
+	read_holder(fd, pid);
 	return err_set(e, -EBUSY,
 		       "another ctcp-setup has been at work for %d s, process %s; wait for it or end it",
-		       LOCK_WAIT_MS / 1000, pid[0] ? pid : "unknown");
+		       LOCK_WAIT_MS / 1000, pid);
 }
 
 static int wait_for_lock(int fd, struct err *e)
@@ -148,6 +157,23 @@ int store_lock(struct store *s, struct err *e)
 	if (ftruncate(s->lock, 0) || dprintf(s->lock, "%d\n", getpid()) < 0)
 		return 0;
 	return 0;
+}
+
+/* Is a run under way?  Where the lock cannot be opened that is not known. */
+bool store_is_locked(const struct store *s, char pid[16])
+{
+	char path[300];
+	bool locked;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" LOCK_NAME, s->dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	read_holder(fd, pid);
+	close(fd);
+	return locked;
 }
 
 /* --- read ------------------------------------------------------------------ */

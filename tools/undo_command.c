@@ -36,10 +36,8 @@ static int drop(struct session *s, bool *any, struct err *e)
 {
 	struct member *m;
 
-	if (!s->args->name[0]) {
-		*any = state_drop(&s->state, whose(s->args));
-		return 0;
-	}
+	if (!s->args->name[0])
+		return state_drop(&s->state, whose(s->args), any, e);
 	m = state_find(&s->state, s->args->name);
 	if (!m)
 		return err_set(e, -ENOENT, "there is no circuit %s; ctcp-setup list lists them",
@@ -74,8 +72,9 @@ static int run(struct session *s, void *unused, struct err *e)
 		printf("%s: nothing to undo\n", dev ?: "all");
 	else if (!rc && !s->args->quiet)
 		report(s);
-	print_notes(rc || left ? stderr : stdout, &s->notes);
-	if (!rc && !left)
+	if (rc || left || !s->args->quiet)
+		print_notes(rc || left ? stderr : stdout, &s->notes);
+	if (!rc && !left && !s->args->quiet)
 		print_notes(stdout, &s->trouble);
 	if (!rc && left)
 		rc = err_set(e, -EBUSY,

@@ -67,7 +67,7 @@ static int verdict(const struct report *r, const char *dev, bool quiet, struct e
 {
 	if (dev[0] && !r->circuits)
 		return err_set(e, -ENOENT,
-			       "there is no circuit on %s; ctcp-setup show lists those there are",
+			       "ctcp-setup has set up no circuit %s, nor one on a device of that name; ctcp-setup list lists those it has",
 			       dev);
 	if (r->differences)
 		return err_set(e, -EBADE, "%u difference%s from what was set up; the same command again sets %s, ctcp-setup undo DEV goes back",

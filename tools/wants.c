@@ -91,7 +91,8 @@ static void want_shaper(struct wants *w, const struct circuit *c,
  * its rate: where the module does not pace at it, the breaker still needs it to
  * tell a path that is slower than the circuit.
  */
-static void want_circuit(struct wants *w, const struct circuit *c, const struct plan *p)
+static void want_circuit(struct wants *w, const struct circuit *c, const struct facts *f,
+			 const struct plan *p)
 {
 	struct prefix all[2] = { { .family = AF_INET }, { .family = AF_INET6 } };
 	struct circuit copy = *c;
@@ -105,7 +106,7 @@ static void want_circuit(struct wants *w, const struct circuit *c, const struct 
 	o.n = c->n_to ?: 2;
 	o.prefixes = c->n_to ? copy.to : all;
 	if (!c->n_to)
-		memcpy(o.dev, c->dev, sizeof(o.dev));
+		memcpy(o.dev, f->out, sizeof(o.dev));
 	object_format(&o, want->value);		/* of TO_MAX prefixes: it fits */
 }
 
@@ -129,6 +130,21 @@ static void want_default_cc(struct wants *w, const struct circuit *c, bool own_n
 	want_text(w, ITEM_SYSCTL, DEFAULT_CC, RULE_EXACT, CC_NAME);
 }
 
+/* The device that an item goes with, 0 = none */
+static int bound_to(enum item_kind kind, const struct facts *f)
+{
+	switch (kind) {
+	case ITEM_MODULE:
+	case ITEM_SYSCTL:
+		return 0;
+	case ITEM_CIRCUIT:
+	case ITEM_ROUTE:
+		return f->out_ifindex;
+	default:
+		return f->ifindex;
+	}
+}
+
 /* @routes: one for each prefix of @c, which last as long as @w. */
 void wants_make(const struct circuit *c, const struct facts *f,
 		const struct plan *p, const struct route_want *routes, bool own_netns,
@@ -150,13 +166,12 @@ void wants_make(const struct circuit *c, const struct facts *f,
 		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
 	want_buffers(w, p);
 	want_shaper(w, c, f, p);
-	want_circuit(w, c, p);
+	want_circuit(w, c, f, p);
 	for (k = 0; k < c->n_to; k++)
 		want_route(w, &routes[k]);
 	want_default_cc(w, c, own_netns);
 	for (k = 0; k < w->n; k++)
-		if (w->list[k].kind != ITEM_MODULE && w->list[k].kind != ITEM_SYSCTL)
-			w->list[k].ifindex = f->ifindex;
+		w->list[k].ifindex = bound_to(w->list[k].kind, f);
 }
 
 /* How many there are, of up to three. */

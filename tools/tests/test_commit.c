@@ -222,6 +222,8 @@ static void plan(struct run *r, uint32_t i, struct facts *f, struct plan *p)
 	*f = some_facts;
 	memcpy(f->dev, c->dev, sizeof(f->dev));
 	f->ifindex = c->dev[3] - '0';
+	memcpy(f->out, f->dev, sizeof(f->out));
+	f->out_ifindex = f->ifindex;
 	assert_int_equal(plan_make(c, f, p, &r->notes, &r->e), 0);
 }
 
@@ -279,12 +281,13 @@ static int apply(const struct circuit *c)
 static int undo(const char *dev, bool force, struct undo_result *result)
 {
 	struct run *r = malloc(sizeof(*r));
-	bool any;
+	bool any, there;
 	int rc;
 
 	run_open(r);
 	any = state_is_pending(&r->state);
-	any |= state_drop(&r->state, dev);
+	assert_int_equal(state_drop(&r->state, dev, &there, &r->e), 0);
+	any |= there;
 	r->diff.force = force;
 	rc = run_diff(r, NOBODY);
 	if (!rc)
@@ -834,6 +837,7 @@ static void test_device_gone(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
 	struct run *r = malloc(sizeof(*r));
+	bool any;
 
 	(void)state;
 	assert_true(apply(&c) > 0);
@@ -842,7 +846,8 @@ static void test_device_gone(void **state)
 	run_open(r);
 	assert_int_equal(state_device_gone(&r->state, 1), 0);
 	assert_int_equal(r->state.gone, 1);
-	assert_true(state_drop(&r->state, "eth1"));
+	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
+	assert_true(any);
 	assert_int_equal(run_diff(r, NOBODY), 0);
 	assert_int_equal(commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e), 0);
 	assert_int_equal(r->diff.left, 0);
@@ -856,6 +861,7 @@ static void test_device_renamed(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
 	struct run *r = malloc(sizeof(*r));
+	bool any;
 
 	(void)state;
 	assert_true(apply(&c) > 0);
@@ -864,7 +870,8 @@ static void test_device_renamed(void **state)
 	run_open(r);
 	assert_int_equal(state_device_is(&r->state, 1, "wan1"), 0);
 	assert_true(member_is(&r->state.circuits[0], "wan1"));
-	assert_true(state_drop(&r->state, "eth1"));
+	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
+	assert_true(any);
 	assert_int_equal(run_diff(r, NOBODY), 0);
 	assert_int_equal(commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e), 0);
 	assert_int_equal(r->diff.left, 0);

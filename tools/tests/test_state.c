@@ -290,6 +290,7 @@ static void test_list(void **state)
 	struct fixture *f = *state;
 	struct err e = { "" };
 	uint32_t at;
+	bool any;
 
 	strcpy(d.name, "eth1");
 	assert_int_equal(state_replace(&f->st, &d, 9, &at, &e), -EEXIST);
@@ -309,8 +310,17 @@ static void test_list(void **state)
 	state_settle(&f->st);
 	assert_int_equal(f->st.n_circuits, 2);
 	assert_int_equal(f->st.circuits[1].circuit.rate, 1000000000);
-	assert_false(state_drop(&f->st, "eth9"));
-	assert_true(state_drop(&f->st, "eth1"));
+	assert_int_equal(state_drop(&f->st, "eth9", &any, &e), 0);
+	assert_false(any);
+	/* the device of one circuit, and the name of another's */
+	strcpy(f->st.circuits[0].circuit.name, "one");
+	strcpy(f->st.circuits[1].circuit.name, f->st.circuits[0].circuit.dev);
+	strcpy(f->st.circuits[1].circuit.dev, "eth2");
+	assert_int_equal(state_drop(&f->st, f->st.circuits[0].circuit.dev, &any, &e), -EEXIST);
+	assert_non_null(strstr(e.text, "eth1 is the name of a circuit on eth2, and the device of circuit one; ctcp-setup del eth1 or ctcp-setup del one"));
+	assert_false(any);
+	assert_int_equal(state_drop(&f->st, "one", &any, &e), 0);
+	assert_true(any);
 	state_settle(&f->st);
 	assert_int_equal(f->st.n_circuits, 1);
 }
