@@ -30,6 +30,10 @@
 
 #include "sock.h"
 
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP	262
+#endif
+
 #define CHUNK	(256 * 1024)
 #define PERIOD	251	/* bytes of the pattern, prime: segments never repeat it */
 
@@ -53,6 +57,7 @@ struct options {
 	bool		fill;		/* fill the send buffer before late_window */
 	bool		greet;		/* a line to whom a server accepted, at once */
 	bool		fast_open;	/* data in the SYN, given or taken */
+	bool		mptcp;		/* not TCP alone */
 	bool		verify;		/* a server looks at what it drains */
 };
 
@@ -271,6 +276,11 @@ static void ask_when_full(int fd, const struct options *o)
 	printf("room_ms=%lld\n", now_ms() - asked);
 }
 
+static int protocol(const struct options *o)
+{
+	return o->mptcp ? IPPROTO_MPTCP : IPPROTO_TCP;
+}
+
 static int connect_to(const char *address, int port, const struct options *o)
 {
 	struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
@@ -284,7 +294,7 @@ static int connect_to(const char *address, int port, const struct options *o)
 		errno = EINVAL;
 		die(address);
 	}
-	fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+	fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, protocol(o));
 	if (fd < 0)
 		die("socket");
 	if (o->algorithm)
@@ -350,7 +360,7 @@ static int listen_at(int port, const struct options *o)
 {
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6,
 				    .sin6_port = htons(port) };
-	int one = 1, listener = socket(AF_INET6, SOCK_STREAM, 0);
+	int one = 1, listener = socket(AF_INET6, SOCK_STREAM, protocol(o));
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (o->algorithm)
@@ -420,10 +430,10 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
-		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-p PAUSE_MS] [-u UID] [-F] [-g] [-v] PORT\n"
+		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-p PAUSE_MS] [-u UID] [-F] [-P] [-g] [-v] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
 		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-M MAX_PACING] [-S SNDBUF] [-m MARK] [-u UID]\n"
-		"                         [-F] [-f] [-r] ADDRESS PORT\n");
+		"                         [-F] [-P] [-f] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
@@ -432,7 +442,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:m:p:u:Ffgrv")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:m:p:u:FPfgrv")) != -1) {
 		switch (opt) {
 		case 'C': o->algorithm = optarg; break;
 		case 'A': o->accepted = optarg; break;
@@ -450,6 +460,7 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'p': o->pause_ms = atoi(optarg); break;
 		case 'u': o->uid = atol(optarg); break;
 		case 'F': o->fast_open = true; break;
+		case 'P': o->mptcp = true; break;
 		case 'f': o->fill = true; break;
 		case 'g': o->greet = true; break;
 		case 'r': o->quiet_start = true; break;
