@@ -207,6 +207,13 @@ bool prefix_equal(const struct prefix *a, const struct prefix *b)
 	       !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
+/* Its first @len bits, where it has as many. */
+void prefix_cut(struct prefix *p, unsigned int len)
+{
+	p->len = len;
+	clear_host_bits(p);
+}
+
 /* False if one of them is none. */
 bool prefix_holds(const struct prefix *p, const struct prefix *addr)
 {
@@ -214,9 +221,8 @@ bool prefix_holds(const struct prefix *p, const struct prefix *addr)
 
 	if (!p->family || p->family != addr->family || addr->len < p->len)
 		return false;
-	cut.len = p->len;
-	clear_host_bits(&cut);
-	return !memcmp(cut.addr, p->addr, sizeof(cut.addr));
+	prefix_cut(&cut, p->len);
+	return prefix_equal(&cut, p);
 }
 
 char *format_addr(char *buf, size_t len, const struct prefix *p)

@@ -61,6 +61,7 @@ int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
 const char *shaper_name(enum shaper shaper);
 int prefix_compare(const void *a, const void *b);
 bool prefix_equal(const struct prefix *a, const struct prefix *b);
+void prefix_cut(struct prefix *p, unsigned int len);
 bool prefix_holds(const struct prefix *p, const struct prefix *addr);
 char *format_prefix(char *buf, size_t len, const struct prefix *p);
 char *format_addr(char *buf, size_t len, const struct prefix *p);

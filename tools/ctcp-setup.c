@@ -44,6 +44,8 @@ static const struct command {
 	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, NEEDS_NOTHING },
 	{ "monitor", command_monitor, TAKES_JSON, NEEDS_NOTHING },
 	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, NEEDS_NOTHING },
+	{ "adopt", command_adopt, TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_NAME,
+	  NEEDS_NAME },
 	{ "undo", command_undo, TAKES_FORCE | TAKES_QUIET | TAKES_DEV | TAKES_ALL, NEEDS_DEV },
 	{ "circuit", command_circuit, TAKES_WORDS, NEEDS_NOTHING },
 };
@@ -61,6 +63,7 @@ static const char help[] =
 "       ctcp-setup verify [DEV | NAME] [--json]\n"
 "       ctcp-setup monitor [--json]\n"
 "       ctcp-setup reset [NAME | ADDRESS]\n"
+"       ctcp-setup adopt NAME [--dry-run] [--json]\n"
 "       ctcp-setup undo DEV | NAME | --all [--force]\n"
 "       ctcp-setup circuit set NAME prefix PREFIX... window N [rate RATE]\n"
 "                              [unpaced] [dev DEV] [mark N] [early-window]\n"

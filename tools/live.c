@@ -25,6 +25,7 @@ struct field {
 
 static const struct field live_fields[] = {
 	U32(TCP_CIRCUIT_A_ID, struct live, id),
+	U32(TCP_CIRCUIT_A_IFINDEX, struct live, ifindex),
 	U32(TCP_CIRCUIT_A_SOCKETS, struct live, sockets),
 	U32(TCP_CIRCUIT_A_HUNGRY, struct live, hungry),
 	U32(TCP_CIRCUIT_A_CWND_TOTAL, struct live, cwnd_total),

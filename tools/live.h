@@ -37,6 +37,7 @@ struct live {
 	bool no_object;
 	bool of_user;			/* one user's, by net.ipv4.tcp_circuit_fcwnd_max */
 	uint32_t id, uid;
+	uint32_t ifindex;		/* of the outgoing device, which may be gone; 0 = any */
 	uint32_t sockets, hungry;	/* that share it; with an equal share each */
 	uint32_t cwnd_total;		/* segments, of all its sockets */
 	uint32_t breaker;		/* enum tcp_circuit_breaker */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * TCP connections of this network namespace, as sock_diag(7) tells of them: those that
+ * may still have something to send.
+ */
+#ifndef CTCP_CONN_H
+#define CTCP_CONN_H
+
+#include <libmnl/libmnl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "circuit.h"
+#include "err.h"
+#include "nl.h"
+
+#define ALGORITHM_LEN	16	/* TCP_CA_NAME_MAX */
+
+struct conn {
+	struct prefix peer, local;	/* a v4-mapped one is IPv4 */
+	uint16_t peer_port, local_port;
+	uint8_t state;			/* TCP_ESTABLISHED, ... */
+	uint32_t ifindex;		/* of the device that it is bound to, 0 = none */
+	uint32_t mark, uid;
+	uint32_t inode;			/* 0: no process has it */
+	uint64_t cookie;		/* no two sockets have one */
+	char algorithm[ALGORITHM_LEN];
+	bool mptcp;			/* a subflow */
+};
+
+typedef int (*conn_fn)(const struct conn *c, void *data);
+
+int conn_parse(const struct nlmsghdr *nlh, struct conn *c);
+int conns_read(conn_fn each, void *data, struct err *e);
+uint32_t conn_device(struct nl *nl, const struct conn *c);
+
+#endif

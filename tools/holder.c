@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One walk over all processes: see holder.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "holder.h"
+#include "text.h"
+
+struct walk {
+	holder_fn each;
+	void *data;
+	bool ended;
+};
+
+/* Of a name that is a number and nothing else; -1 of others. */
+static int number(const char *name)
+{
+	char *end;
+	long n = strtol(name, &end, 10);
+
+	return end == name || *end ? -1 : (int)n;
+}
+
+/* The inode of the socket that @link names, 0 of what is none. */
+static uint32_t socket_inode(const char *link)
+{
+	static const char head[] = "socket:[";
+
+	if (strncmp(link, head, strlen(head)))
+		return 0;
+	return (uint32_t)strtoul(link + strlen(head), NULL, 10);
+}
+
+/* -errno: the process does not show it, or has it no more. */
+static int look_at(struct walk *w, pid_t pid, int dir, const char *name)
+{
+	struct holder h = { .pid = pid, .fd = number(name) };
+	char link[64];
+	ssize_t n;
+
+	if (h.fd < 0)
+		return 0;
+	n = readlinkat(dir, name, link, sizeof(link) - 1);
+	if (n < 0)
+		return -errno;
+	link[n] = 0;
+	h.inode = socket_inode(link);
+	if (h.inode)
+		w->ended = !w->each(&h, w->data);
+	return 0;
+}
+
+static bool is_gone(int rc)
+{
+	return rc == -ENOENT || rc == -ESRCH;
+}
+
+/* -errno: it does not show what it has.  That it has ended meanwhile is no error. */
+static int walk_process(struct walk *w, pid_t pid)
+{
+	const struct dirent *entry;
+	char path[32];
+	int rc = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return is_gone(-errno) ? 0 : -errno;
+	while (!w->ended && (!rc || is_gone(rc)) && (entry = readdir(dir)))
+		rc = look_at(w, pid, dirfd(dir), entry->d_name);
+	closedir(dir);
+	return is_gone(rc) ? 0 : rc;
+}
+
+/* @blind: how many processes do not show what they hold */
+int holders_walk(holder_fn each, void *data, uint32_t *blind, struct err *e)
+{
+	struct walk w = { .each = each, .data = data };
+	const struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	pid_t pid;
+
+	*blind = 0;
+	if (!proc)
+		return err_set(e, -errno, "cannot look for processes in /proc: %s",
+			       strerror(errno));
+	while (!w.ended && (entry = readdir(proc))) {
+		pid = number(entry->d_name);
+		if (pid > 0 && walk_process(&w, pid))
+			++*blind;
+	}
+	closedir(proc);
+	return 0;
+}
+
+/* "?" of one that has ended */
+void holder_program(pid_t pid, char program[PROGRAM_LEN])
+{
+	char path[32];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, program, PROGRAM_LEN - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		n = snprintf(program, PROGRAM_LEN, "?");
+	program[n] = 0;
+	program[strcspn(program, "\n")] = 0;
+	text_clean(program);
+}
