@@ -40,7 +40,17 @@ bool state_is_empty(const struct state *st)
 	for (i = 0; i < st->n_base; i++)
 		if (st->base[i].kind != ITEM_MODULE)
 			return false;
-	return !st->n_circuits;
+	return !st->n_circuits && !st->confirm.deadline;
+}
+
+static bool list_is_half(const struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].standing == ADDING || st->circuits[i].standing == REMOVING)
+			return true;
+	return false;
 }
 
 /* Of a run that did not end. */
@@ -48,9 +58,8 @@ bool state_is_pending(const struct state *st)
 {
 	uint32_t i;
 
-	for (i = 0; i < st->n_circuits; i++)
-		if (st->circuits[i].standing != STANDING)
-			return true;
+	if (list_is_half(st))
+		return true;
 	for (i = 0; i < st->n_base; i++)
 		if (st->base[i].next)
 			return true;
@@ -130,25 +139,78 @@ static void drop_circuits(struct state *st, enum standing which)
 {
 	uint32_t i, n = 0;
 
-	for (i = 0; i < st->n_circuits; i++) {
-		if (st->circuits[i].standing == which)
-			continue;
-		st->circuits[n] = st->circuits[i];
-		st->circuits[n++].standing = STANDING;
-	}
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].standing != which)
+			st->circuits[n++] = st->circuits[i];
 	st->n_circuits = n;
 }
 
-/* The list as it was before a run that was cut short; its items are still to go back. */
-void state_recover(struct state *st)
+static void turn_circuits(struct state *st, enum standing from, enum standing to)
 {
-	drop_circuits(st, ADDING);
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].standing == from)
+			st->circuits[i].standing = to;
 }
 
-/* The list as a run that ended wanted it. */
+static void confirm_clear(struct state *st)
+{
+	memset(&st->confirm, 0, sizeof(st->confirm));
+}
+
+/*
+ * The list as it was before a run that was cut short; its items are still to go back.
+ * Where that run was on the way back itself, its change waits on.
+ */
+void state_recover(struct state *st)
+{
+	if (st->confirm.reverting) {
+		turn_circuits(st, REMOVING, TRIAL);
+		turn_circuits(st, ADDING, BEFORE);
+		return;
+	}
+	if (list_is_half(st))
+		confirm_clear(st);
+	drop_circuits(st, ADDING);
+	turn_circuits(st, REMOVING, STANDING);
+}
+
+/* The list as a run that ended wanted it; what it replaced is kept until it is confirmed. */
 void state_settle(struct state *st)
 {
+	if (st->confirm.deadline && !st->confirm.reverting) {
+		turn_circuits(st, REMOVING, BEFORE);
+		turn_circuits(st, ADDING, TRIAL);
+		return;
+	}
 	drop_circuits(st, REMOVING);
+	turn_circuits(st, ADDING, STANDING);
+	confirm_clear(st);
+}
+
+/* --- a change that waits ---------------------------------------------------- */
+
+/* It stands for good. */
+void state_confirm(struct state *st)
+{
+	state_drop_before(st);
+	turn_circuits(st, TRIAL, STANDING);
+	confirm_clear(st);
+}
+
+/* A run is to put back what it replaced. */
+void state_revert(struct state *st)
+{
+	st->confirm.reverting = st->confirm.deadline;
+	turn_circuits(st, TRIAL, REMOVING);
+	turn_circuits(st, BEFORE, ADDING);
+}
+
+/* For whoever only looks at what stands. */
+void state_drop_before(struct state *st)
+{
+	drop_circuits(st, BEFORE);
 }
 
 /* --- the list -------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  *
  *	circuits	what shall be
  *	base		the items that were changed for them: before us, and ours
+ *	confirm		whose change waits for confirmation, and until when
  *
  * What every item should be follows from the circuits and from what it was before,
  * so that undo is the list without a circuit, rollback the list of before, and
@@ -21,6 +22,19 @@
  * A run that is under way, or was cut short, has its circuits as "adding" and those
  * that they replace as "removing", and what it is about to set as "next".  A device is
  * known by its index; of one that is gone the kernel has taken what was bound to it.
+ *
+ * While a change waits for confirmation (ctcp-setup --confirm-within) its circuits are
+ * "trial" and those in whose place they are "before", which are back unless it is confirmed
+ * by then.  A line behind the first says when that is, in ns of CLOCK_BOOTTIME, as the file
+ * is void after a boot, and whose change it is: user, process, terminal, command.
+ *
+ *	confirm 93784000123456 by 1000 alice pid 4242 tty /dev/pts/3 command "change lhc"
+ *	trial lhc --rate 2gbit --rtt 26ms --to 192.0.2.0/24 --shaper none --pace eth1
+ *	before lhc --rate 4gbit --rtt 26ms --to 192.0.2.0/24 --shaper none --pace eth1
+ *
+ * On the way back those of before are "adding", those on trial "removing", and
+ * "reverting" ends the confirm line: cut short, it is begun anew.  A change that was cut
+ * short has both, too, but not that word: it is taken back as any, and nothing waits.
  */
 #ifndef CTCP_STATE_H
 #define CTCP_STATE_H
@@ -31,6 +45,7 @@
 #include <stdio.h>
 
 #include "circuit.h"
+#include "confirm.h"
 #include "err.h"
 #include "item.h"
 
@@ -38,6 +53,8 @@ enum standing {
 	STANDING,	/* as the last run that ended left it */
 	ADDING,		/* of a run under way */
 	REMOVING,
+	TRIAL,		/* it stands, and goes unless it is confirmed */
+	BEFORE,		/* it does not stand, and comes back then */
 };
 
 struct member {
@@ -60,6 +77,7 @@ struct state {
 	struct member *circuits;
 	struct base *base;
 	uint32_t gone;			/* items that went with their device */
+	struct confirm confirm;
 };
 
 void state_free(struct state *st);
@@ -75,6 +93,9 @@ void state_pack_base(struct state *st);
 
 void state_recover(struct state *st);
 void state_settle(struct state *st);
+void state_confirm(struct state *st);
+void state_revert(struct state *st);
+void state_drop_before(struct state *st);
 bool member_is(const struct member *m, const char *word);
 struct member *state_find(struct state *st, const char *name);
 int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,

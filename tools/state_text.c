@@ -19,6 +19,8 @@ static const char * const verbs[] = {
 	[STANDING] = "add",
 	[ADDING] = "adding",
 	[REMOVING] = "removing",
+	[TRIAL] = "trial",
+	[BEFORE] = "before",
 };
 
 /* --- format ---------------------------------------------------------------- */
@@ -95,6 +97,17 @@ static void print_circuits(FILE *out, const struct state *st)
 	}
 }
 
+static void print_confirm(FILE *out, const struct confirm *c)
+{
+	fprintf(out, "confirm %" PRIu64 " by %u", c->deadline, c->uid);
+	word_print(out, c->user);
+	fprintf(out, " pid %d tty", c->pid);
+	word_print(out, c->tty);
+	fputs(" command", out);
+	word_print(out, c->command);
+	fprintf(out, "%s\n", c->reverting ? " reverting" : "");
+}
+
 /* @boot: of the machine's run, after which nothing of this is so any more. */
 int state_format(const struct state *st, const char *boot, char **text, size_t *len)
 {
@@ -104,6 +117,8 @@ int state_format(const struct state *st, const char *boot, char **text, size_t *
 	if (!out)
 		return -ENOMEM;
 	fprintf(out, "ctcp-setup " STATE_VERSION " boot %s\n", boot);
+	if (st->confirm.deadline)
+		print_confirm(out, &st->confirm);
 	print_circuits(out, st);
 	/* the module is the machine's and not the namespace's */
 	for (i = 0; i < st->n_base; i++)
@@ -165,6 +180,8 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 	struct args a;
 	int rc;
 
+	if ((standing == TRIAL || standing == BEFORE) && !p->st->confirm.deadline)
+		return err_set(&p->why, -EBADMSG, "no confirm line stands before it");
 	rc = args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_DEV, &circuit_added, &a,
 			&p->why);
 	args_free(&a);
@@ -200,6 +217,47 @@ static int parse_base(struct parser *p, int n, char **words)
 	b = state_add_base(p->st, kind, words[2], index, words[5]);
 	if (!b || text_set(&b->ours, words[7]) || text_set(&b->next, n == 10 ? words[9] : NULL))
 		return -ENOMEM;
+	return 0;
+}
+
+static bool parse_deadline(const char *s, uint64_t *ns)
+{
+	char *end;
+
+	if (*s < '1' || *s > '9')
+		return false;
+	errno = 0;
+	*ns = strtoull(s, &end, 10);
+	return !errno && !*end;
+}
+
+static bool take_word(char *to, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (n >= len)
+		return false;
+	memcpy(to, word, n + 1);
+	return true;
+}
+
+/* confirm NS by UID USER pid N tty TTY command C [reverting] */
+static int parse_confirm(struct parser *p, int n, char **words)
+{
+	struct confirm *c = &p->st->confirm;
+	struct err unused = { "" };
+
+	if (c->deadline || p->st->n_circuits || (n != 11 && n != 12) ||
+	    strcmp(words[2], "by") || strcmp(words[5], "pid") || strcmp(words[7], "tty") ||
+	    strcmp(words[9], "command") || (n == 12 && strcmp(words[11], "reverting")))
+		return -EBADMSG;
+	if (!parse_deadline(words[1], &c->deadline) || !parse_index(words[6], &c->pid) ||
+	    parse_count("uid", words[3], 0, UINT32_MAX, &c->uid, &unused) ||
+	    !take_word(c->user, sizeof(c->user), words[4]) ||
+	    !take_word(c->tty, sizeof(c->tty), words[8]) ||
+	    !take_word(c->command, sizeof(c->command), words[10]))
+		return -EBADMSG;
+	c->reverting = n == 12;
 	return 0;
 }
 
@@ -249,6 +307,8 @@ static int parse_line(struct parser *p, char *line)
 		return parse_device(p, n, words);
 	if (!strcmp(words[0], "base"))
 		return parse_base(p, n, words);
+	if (!strcmp(words[0], "confirm"))
+		return parse_confirm(p, n, words);
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (!strcmp(words[0], verbs[i]))
 			return parse_circuit(p, n, words, (enum standing)i);

@@ -55,6 +55,15 @@ static const struct unit time_units[] = {	/* microseconds */
 	{ }
 };
 
+static const struct unit wait_units[] = {	/* microseconds */
+	{ "ms", 1000 },
+	{ "s", 1000000 },
+	{ "min", 60000000 },
+	{ "h", 3600000000ULL },
+	{ "d", 86400000000ULL },
+	{ }
+};
+
 static const struct unit size_units[] = {	/* bytes; tc's k is 1024 */
 	{ "", 1 },
 	{ "b", 1 },
@@ -211,6 +220,33 @@ int parse_time(const char *s, uint64_t *us, struct err *e)
 			       s);
 	if (rc || *us < 1 || *us > RTT_MAX_US)
 		return err_set(e, -ERANGE, "--rtt: \"%s\" is out of range; from 1us to 10s", s);
+	return 0;
+}
+
+/* How long a person may take.  @what names the option in the sentence. */
+int parse_wait(const char *what, const char *s, uint64_t *us, struct err *e)
+{
+	const struct unit *u;
+	struct decimal d;
+	const char *end;
+	int rc;
+
+	rc = parse_decimal(s, &end, &d);
+	if (rc == -EINVAL)
+		return err_set(e, rc, "%s: \"%s\" is not a time; write e.g. 60s", what, s);
+	if (!rc && !*end)
+		return err_set(e, -EINVAL, "%s: \"%s\" has no unit; %ss or %smin?", what, s, s, s);
+	u = rc ? NULL : find_unit(wait_units, end);
+	if (!rc && !u)
+		return err_set(e, -EINVAL, "%s: unknown unit \"%s\" in \"%s\"; one of ms, s, min, h, d",
+			       what, end, s);
+	if (!rc)
+		rc = decimal_scale(&d, u->scale, us);
+	if (rc == -EDOM)
+		return err_set(e, -EINVAL, "%s: \"%s\" is not a whole number of microseconds",
+			       what, s);
+	if (rc || *us < WAIT_MIN_US || *us > WAIT_MAX_US)
+		return err_set(e, -ERANGE, "%s: \"%s\" is out of range; from 1s to 1d", what, s);
 	return 0;
 }
 

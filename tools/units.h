@@ -15,12 +15,15 @@
 #define RATE_MIN	1000ULL			/* bytes/s: 8 kbit/s */
 #define RATE_MAX	125000000000ULL		/* bytes/s: 1 tbit/s */
 #define RTT_MAX_US	10000000ULL		/* 10 s */
+#define WAIT_MIN_US	1000000ULL		/* 1 s */
+#define WAIT_MAX_US	86400000000ULL		/* 1 d */
 #define MULTIPLE_MIN	10U			/* thousandths: 0.01 */
 #define MULTIPLE_MAX	10000U			/* thousandths: 10 */
 #define LOSS_END	500000000U		/* parts per billion: less than a half */
 
 int parse_rate(const char *s, uint64_t *bytes_per_s, struct err *e);
 int parse_time(const char *s, uint64_t *us, struct err *e);
+int parse_wait(const char *what, const char *s, uint64_t *us, struct err *e);
 int parse_size(const char *what, const char *s, uint64_t *bytes, struct err *e);
 int parse_multiple(const char *s, uint32_t *thousandths, struct err *e);
 int parse_loss(const char *s, uint32_t *ppb, struct err *e);

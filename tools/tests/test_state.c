@@ -148,6 +148,73 @@ static void test_there_and_back(void **state)
 	state_free(&back);
 }
 
+/* A change that waits: each word of its line, and what is on trial and what was before. */
+static void begin_to_wait(struct state *st)
+{
+	struct confirm *c = &st->confirm;
+
+	c->deadline = 93784000123456ULL;
+	c->uid = UINT32_MAX - 1;
+	c->pid = 4242;
+	strcpy(c->user, "al ice");
+	strcpy(c->command, "ctcp-setup change \"l c\"");
+	st->circuits[0].standing = BEFORE;
+	st->circuits[1].standing = TRIAL;
+}
+
+static void assert_waits_alike(const struct state *a)
+{
+	struct state back;
+	struct err e = { "" };
+	char *text;
+	size_t len;
+
+	assert_int_equal(state_format(a, BOOT, &text, &len), 0);
+	assert_int_equal(state_parse(text, len, BOOT, &back, &e), 0);
+	assert_same(a, &back);
+	assert_int_equal(back.confirm.deadline, a->confirm.deadline);
+	assert_int_equal(back.confirm.uid, a->confirm.uid);
+	assert_int_equal(back.confirm.pid, a->confirm.pid);
+	assert_string_equal(back.confirm.user, a->confirm.user);
+	assert_string_equal(back.confirm.tty, a->confirm.tty);
+	assert_string_equal(back.confirm.command, a->confirm.command);
+	assert_int_equal(back.confirm.reverting, a->confirm.reverting);
+	assert_int_equal(back.circuits[0].standing, a->circuits[0].standing);
+	assert_int_equal(back.circuits[1].standing, a->circuits[1].standing);
+	state_free(&back);
+	free(text);
+}
+
+static void test_waits_there_and_back(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_to_wait(&f->st);
+	assert_waits_alike(&f->st);
+	strcpy(f->st.confirm.tty, "/dev/pts/3");
+	f->st.confirm.deadline = UINT64_MAX;
+	f->st.confirm.reverting = true;
+	assert_waits_alike(&f->st);
+}
+
+/* Nothing that waits is empty, even where no circuit is left and none was. */
+static void test_waits_is_a_state(void **state)
+{
+	struct state st = { .confirm = { .deadline = 1, .user = "root" } }, back;
+	struct err e = { "" };
+	char *text;
+	size_t len;
+
+	(void)state;
+	assert_false(state_is_empty(&st));
+	assert_int_equal(state_format(&st, BOOT, &text, &len), 0);
+	assert_int_equal(state_parse(text, len, BOOT, &back, &e), 0);
+	assert_false(state_is_empty(&back));
+	assert_int_equal(state_parse(text, len, "another", &back, &e), 0);
+	assert_true(state_is_empty(&back));
+	free(text);
+}
+
 /* After another boot nothing of it is so any more. */
 static void test_other_boot(void **state)
 {
@@ -228,6 +295,32 @@ static void test_bad_lines(void **state)
 	assert_bad(HEAD "base sysctl x 0 before 1 ours\nend\n", "line 2");
 	assert_bad(HEAD "base module tcp_circuit 0 before absent ours loaded\nend\n", "line 2");
 	assert_bad(HEAD "base sysctl x 0 before \"1 ours 2\nend\n", "line 2");
+}
+
+#define WHO " pid 7 tty \"\" command c"
+#define LHC " lhc --rate 4gbit --rtt 1ms eth1\n"
+
+static void test_bad_confirm_lines(void **state)
+{
+	char line[300];
+
+	(void)state;
+	assert_bad(HEAD "confirm 0 by 0 root" WHO "\nend\n", "line 2");
+	assert_bad(HEAD "confirm -1 by 0 root" WHO "\nend\n", "line 2");
+	assert_bad(HEAD "confirm 18446744073709551616 by 0 root" WHO "\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1s by 0 root" WHO "\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1 by -1 root" WHO "\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1 of 0 root" WHO "\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1 by 0 root" WHO " waiting\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1 by 0 root" WHO " reverting twice\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1 by 0 root pid 7 tty c\nend\n", "line 2");
+	assert_bad(HEAD "confirm 1 by 0 root" WHO "\nconfirm 1 by 0 root" WHO "\nend\n", "line 3");
+	assert_bad(HEAD "device eth1 7\ntrial" LHC "end\n",
+		   "line 3 is not one of a state: no confirm line");
+	assert_bad(HEAD "device eth1 7\nbefore" LHC "end\n", "line 3");
+	assert_bad(HEAD "device eth1 7\nadd" LHC "confirm 1 by 0 root" WHO "\nend\n", "line 4");
+	snprintf(line, sizeof(line), HEAD "confirm 1 by 0 %060d" WHO "\nend\n", 0);
+	assert_bad(line, "line 2");
 }
 
 static void test_words(void **state)
@@ -323,6 +416,117 @@ static void test_list(void **state)
 	assert_true(any);
 	state_settle(&f->st);
 	assert_int_equal(f->st.n_circuits, 1);
+}
+
+static uint32_t count(const struct state *st, enum standing which)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < st->n_circuits; i++)
+		n += st->circuits[i].standing == which;
+	return n;
+}
+
+/* lhc at 1 and, as the run that is to be confirmed adds it, at 2. */
+static void lists_begin(struct state *st)
+{
+	struct circuit c = sample("eth1");
+	struct err e = { "" };
+	uint32_t at;
+
+	memset(st, 0, sizeof(*st));
+	assert_non_null(state_add(st, &c, 7));
+	st->confirm.deadline = 5;
+	c.rate *= 2;
+	assert_int_equal(state_replace(st, &c, 7, &at, &e), 0);
+}
+
+static void assert_one(struct state *st, uint64_t rate)
+{
+	assert_int_equal(st->n_circuits, 1);
+	assert_int_equal(st->circuits[0].standing, STANDING);
+	assert_int_equal(st->circuits[0].circuit.rate, rate);
+	assert_int_equal(st->confirm.deadline, 0);
+	assert_false(st->confirm.reverting);
+	state_free(st);
+}
+
+/* Whatever ends a change, or cuts one of its steps short, there is one list or the other. */
+static void test_lists_of_a_change(void **state)
+{
+	const uint64_t old = 500000000, new = 2 * old;
+	struct state st;
+
+	(void)state;
+	lists_begin(&st);
+	state_recover(&st);		/* cut short */
+	assert_one(&st, old);
+	lists_begin(&st);
+	state_settle(&st);
+	assert_int_equal(count(&st, TRIAL), 1);
+	assert_int_equal(count(&st, BEFORE), 1);
+	assert_false(state_is_pending(&st));
+	state_recover(&st);		/* nothing was */
+	assert_int_equal(st.confirm.deadline, 5);
+	state_confirm(&st);
+	assert_one(&st, new);
+	lists_begin(&st);
+	state_settle(&st);
+	state_revert(&st);
+	assert_true(st.confirm.reverting);
+	assert_true(state_is_pending(&st));
+	state_recover(&st);		/* the way back was cut short */
+	assert_int_equal(count(&st, TRIAL), 1);
+	assert_int_equal(count(&st, BEFORE), 1);
+	assert_true(confirm_is_over(&st.confirm, 0));
+	state_revert(&st);
+	state_settle(&st);
+	assert_one(&st, old);
+	lists_begin(&st);
+	state_settle(&st);
+	state_drop_before(&st);
+	assert_int_equal(st.n_circuits, 1);
+	assert_int_equal(st.circuits[0].circuit.rate, new);
+	state_free(&st);
+}
+
+static void test_confirm_sentences(void **state)
+{
+	struct confirm c = { .deadline = 60000000000ULL, .uid = 1000, .pid = 42 }, other;
+	static char long_word[] = "0123456789", odd[] = "a b\033", verb[] = "change";
+	static char name[] = "lhc", option[] = "--name";
+	char *argv[] = { verb, name, option, odd };
+	char *many[60], text[CONFIRM_TEXT];
+	size_t i;
+
+	(void)state;
+	strcpy(c.user, "alice");
+	confirm_command(&c, 4, argv);
+	assert_string_equal(confirm_text(&c, 17000000001ULL, text),
+			    "the change of alice (uid 1000, process 42, \"ctcp-setup change lhc --name \"a b?\"\") waits for confirmation, 43 s left");
+	strcpy(c.tty, "/dev/pts/3");
+	assert_non_null(strstr(confirm_text(&c, 59999999999ULL, text),
+			       "process 42 on /dev/pts/3, "));
+	assert_non_null(strstr(text, ", 1 s left"));
+	assert_int_equal(confirm_left_us(&c, 59000000000ULL), 1000000);
+	assert_false(confirm_is_over(&c, 59999999999ULL));
+	assert_true(confirm_is_over(&c, 60000000000ULL));
+	assert_int_equal(confirm_left_us(&c, 60000000001ULL), 0);
+	assert_non_null(strstr(confirm_text(&c, 60000000000ULL, text), "not confirmed in time"));
+	other = c;
+	assert_true(confirm_equal(&c, &other));
+	other.pid++;
+	assert_false(confirm_equal(&c, &other));
+	/* the longest of each still leaves room for what is to be done */
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = long_word;
+	confirm_command(&c, ARRAY_SIZE(many), many);
+	assert_int_equal(strlen(c.command), sizeof(c.command) - 1);
+	memset(c.user, 'u', sizeof(c.user) - 1);
+	memset(c.tty, 't', sizeof(c.tty) - 1);
+	assert_non_null(strstr(confirm_text(&c, 0, text), ") waits for confirmation, 60 s left"));
+	assert_non_null(strstr(confirm_text(&c, UINT64_MAX, text),
+			       "changes anything takes it back"));
 }
 
 /* All circuits of a device, and of no other; more only on purpose. */
@@ -566,13 +770,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_there_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waits_there_and_back, setup, teardown),
+		cmocka_unit_test(test_waits_is_a_state),
 		cmocka_unit_test_setup_teardown(test_other_boot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut_short, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
 		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_bad_confirm_lines),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test(test_lists_of_a_change),
+		cmocka_unit_test(test_confirm_sentences),
 		cmocka_unit_test(test_admit),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_file, setup, teardown),

@@ -127,6 +127,36 @@ static void test_time(void **state)
 	}
 }
 
+static void test_wait(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "1s", 1000000, NULL },
+		{ 0, "1000ms", 1000000, NULL },
+		{ 0, "60s", 60000000, NULL },
+		{ 0, "1.5min", 90000000, NULL },
+		{ 0, "24h", 86400000000, NULL },
+		{ 0, "1d", 86400000000, NULL },
+		{ -EINVAL, "60", 0, "--confirm-within: \"60\" has no unit; 60s or 60min?" },
+		{ -EINVAL, "1m", 0, "one of ms, s, min, h, d" },
+		{ -EINVAL, "soon", 0, "not a time; write e.g. 60s" },
+		{ -EINVAL, "1.0000001s", 0, "whole number of microseconds" },
+		{ -ERANGE, "999ms", 0, "from 1s to 1d" },
+		{ -ERANGE, "0s", 0, "from 1s to 1d" },
+		{ -ERANGE, "24.001h", 0, "from 1s to 1d" },
+		{ -ERANGE, "99999999999999999999d", 0, "from 1s to 1d" },
+	};
+	struct err e = { "" };
+	uint64_t v = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int rc = parse_wait("--confirm-within", rows[i].text, &v, &e);
+
+		check_row(&rows[i], rc, v, &e);
+	}
+}
+
 static void test_size(void **state)
 {
 	static const struct row rows[] = {
@@ -362,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_multiple),
 		cmocka_unit_test(test_loss),
