@@ -136,8 +136,9 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 	json_t *root;
 
 	if (s->args->json) {
-		root = json_pack("{s:i, s:b, s:o, s:o}", "circuits", (int)circuits,
-				 "applied", changed, "changes", json_changes(&s->diff), "notes",
+		root = json_pack("{s:i, s:b, s:o, s:o, s:o}", "circuits", (int)circuits,
+				 "applied", changed, "changes", json_changes(&s->diff), "confirm",
+				 json_confirm(changed ? &s->state.confirm : &s->waits), "notes",
 				 json_notes(&s->notes));
 		return print_json(stdout, root, e);
 	}
@@ -145,13 +146,15 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 		return 0;
 	printf("%u circuit%s\n", circuits, circuits == 1 ? "" : "s");
 	print_changes(stdout, &s->diff);
+	if (changed)
+		print_begun(&s->state.confirm);
 	return 0;
 }
 
 static int run_apply(struct session *s, void *data, struct err *e)
 {
 	struct state *wanted = data;
-	int rc = s->args->dry_run ? session_read(s, e) : session_lock(s, e);
+	int rc = s->args->dry_run ? session_preview(s, e) : session_lock(s, e);
 
 	if (!rc)
 		rc = edit(&s->state, wanted, e);
@@ -163,7 +166,7 @@ static int run_apply(struct session *s, void *data, struct err *e)
 	if (!rc && s->args->dry_run)
 		return print_commands(stdout, &s->diff, e);
 	if (!rc)
-		rc = session_commit(s, false, e);
+		rc = session_commit(s, ALL_OR_NONE, e);
 	if (rc)
 		return rc;
 	print_notes(stderr, &s->trouble);
@@ -173,7 +176,7 @@ static int run_apply(struct session *s, void *data, struct err *e)
 static int run_diff(struct session *s, void *data, struct err *e)
 {
 	struct state *wanted = data;
-	int rc = session_read(s, e);
+	int rc = session_peek(s, e);
 
 	if (!rc)
 		rc = edit(&s->state, wanted, e);

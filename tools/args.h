@@ -18,6 +18,7 @@ struct args {
 	struct prefix peer;		/* of reset, family 0 = none */
 	char name[TCP_CIRCUIT_NAME_LEN];	/* of reset, add, change, del; "" = none */
 	const char *file;		/* of apply and diff, "-" = standard input */
+	uint64_t confirm_us;		/* within which a change is to be confirmed, 0 = need not */
 	enum circuit_verb verb;		/* of circuit */
 	struct object object;
 	bool dry_run;
@@ -42,6 +43,7 @@ struct args {
 #define TAKES_FILE	256U
 #define TAKES_ALL	512U
 #define TAKES_DRY_RUN	1024U
+#define TAKES_CONFIRM	2048U
 
 extern const struct circuit circuit_bare, circuit_added;
 

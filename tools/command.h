@@ -12,6 +12,8 @@ int command_setup(const struct args *a, struct err *e);
 int command_add(const struct args *a, struct err *e);
 int command_change(const struct args *a, struct err *e);
 int command_del(const struct args *a, struct err *e);
+int command_confirm(const struct args *a, struct err *e);
+int command_cancel(const struct args *a, struct err *e);
 int command_list(const struct args *a, struct err *e);
 int command_save(const struct args *a, struct err *e);
 int command_apply(const struct args *a, struct err *e);

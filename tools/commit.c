@@ -19,7 +19,7 @@ struct job {
 	struct store *store;
 	struct notes *notes;
 	struct outcome *out;
-	bool go_on;		/* what the kernel refuses does not keep the others */
+	enum resolve resolve;
 	bool had_module;	/* we loaded it before this run */
 };
 
@@ -58,14 +58,14 @@ static int make(struct job *job, uint32_t i, struct err *e)
 	bool loads = c->kind == ITEM_MODULE && strcmp(c->to, "absent");
 	int rc = loads ? keep_module(job, true, e) : 0;
 
-	if (!rc)
+	if (!rc || job->resolve == AT_ANY_COST)
 		rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
 	if (rc == 1) {
 		note(job->notes, "%s; a later undo removes it", e->text);
 		job->out->in_use++;
 		return 0;
 	}
-	if (rc && job->go_on) {
+	if (rc && job->resolve != ALL_OR_NONE) {
 		note(job->notes, "%s", e->text);
 		job->out->failed++;
 		return 0;
@@ -121,15 +121,19 @@ static bool rollback(struct job *job, uint32_t tried)
 
 /* --- forth ----------------------------------------------------------------- */
 
-/* An item that is as it was before, or went with its device, needs no base any more. */
+/*
+ * An item that is as it was before, or went with its device, needs no base any more, unless
+ * the change waits: on the way back, perhaps with a full disk, what it was must be known.
+ */
 static int settle_item(struct diff *d, struct item *it)
 {
+	bool waits = d->state->confirm.deadline && !d->state->confirm.reverting;
 	struct base *b = item_base(d, it);
 	bool gone = !it->now && it->circuit == NOBODY;
 
 	if (!b || it->left || it->held)
 		return 0;
-	if (gone || item_equal(it->kind, it->name, it->target, b->before)) {
+	if (gone || (!waits && item_equal(it->kind, it->name, it->target, b->before))) {
 		base_clear(b);
 		return 0;
 	}
@@ -179,40 +183,44 @@ static int run(struct job *job, uint32_t *tried, struct err *e)
 	return rc ? rc : settle_module(job, e);
 }
 
-/*
- * Undo needs no more than the state of before, which has what each item was and what
- * was set: it goes on where a disk is full.
- */
-static int write_pending(struct job *job, struct err *e)
+/* What is about to be is on disk; @always: also where nothing of the kernel will change. */
+int commit_prepare(struct diff *d, struct store *s, bool always, struct err *e)
 {
-	int rc = store_write(job->store, job->d->state, e);
+	int rc = prepare(d, e);
 
-	if (!rc || !job->go_on)
-		return rc;
-	note(job->notes, "%s", e->text);
-	return 0;
+	if (!rc && (d->n || always))
+		rc = store_write(s, d->state, e);
+	return rc;
 }
 
 /* The state is as on disk afterwards only if this succeeds. */
-int commit(struct diff *d, struct store *s, bool go_on, struct outcome *out,
-	   struct notes *notes, struct err *e)
+int commit_make(struct diff *d, struct store *s, enum resolve resolve, struct outcome *out,
+		struct notes *notes, struct err *e)
 {
 	struct job job = {
-		.d = d, .store = s, .notes = notes, .out = out, .go_on = go_on,
+		.d = d, .store = s, .notes = notes, .out = out, .resolve = resolve,
 		.had_module = store_has_module(s),
 	};
 	uint32_t tried = 0;
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = prepare(d, e);
-	if (!rc && d->n)
-		rc = write_pending(&job, e);
-	if (rc)
-		return rc;
 	rc = run(&job, &tried, e);
 	/* what undo has taken back is not set again because a disk is full */
-	if (rc && !go_on)
+	if (rc && resolve == ALL_OR_NONE)
 		rollback(&job, tried);
 	return rc;
+}
+
+int commit(struct diff *d, struct store *s, enum resolve resolve, struct outcome *out,
+	   struct notes *notes, struct err *e)
+{
+	int rc = commit_prepare(d, s, false, e);
+
+	/* the state of before has what each item was and what was set: enough to go back */
+	if (rc && (resolve == ALL_OR_NONE || rc == -ENOMEM))
+		return rc;
+	if (rc && resolve == GO_ON)
+		note(notes, "%s", e->text);
+	return commit_make(d, s, resolve, out, notes, e);
 }

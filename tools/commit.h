@@ -11,10 +11,19 @@
 struct outcome {
 	uint32_t changed;	/* set */
 	uint32_t in_use;	/* the module: a later undo removes it */
-	uint32_t failed;	/* with @go_on: what the kernel refused */
+	uint32_t failed;	/* of GO_ON: what the kernel refused */
 };
 
-int commit(struct diff *d, struct store *s, bool go_on, struct outcome *out,
+enum resolve {
+	ALL_OR_NONE,
+	GO_ON,		/* what the kernel refuses does not keep the others */
+	AT_ANY_COST,	/* nor does a state that cannot be written */
+};
+
+int commit_prepare(struct diff *d, struct store *s, bool always, struct err *e);
+int commit_make(struct diff *d, struct store *s, enum resolve resolve, struct outcome *out,
+		struct notes *notes, struct err *e);
+int commit(struct diff *d, struct store *s, enum resolve resolve, struct outcome *out,
 	   struct notes *notes, struct err *e);
 
 #endif

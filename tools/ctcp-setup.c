@@ -28,17 +28,22 @@ static const struct command {
 	enum { NEEDS_NOTHING, NEEDS_DEV, NEEDS_NAME, NEEDS_ALL_OF_IT } needs;
 } commands[] = {
 	/* the first is what there is without a name */
-	{ "ctcp-setup", command_setup, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV,
+	{ "ctcp-setup", command_setup,
+	  TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV | TAKES_CONFIRM,
 	  NEEDS_ALL_OF_IT },
-	{ "add", command_add, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME | TAKES_DEV,
+	{ "add", command_add,
+	  TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME | TAKES_DEV | TAKES_CONFIRM,
 	  NEEDS_ALL_OF_IT },
-	{ "change", command_change, TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME,
+	{ "change", command_change,
+	  TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME | TAKES_CONFIRM, NEEDS_NAME },
+	{ "del", command_del, TAKES_FORCE | TAKES_QUIET | TAKES_NAME | TAKES_CONFIRM,
 	  NEEDS_NAME },
-	{ "del", command_del, TAKES_FORCE | TAKES_QUIET | TAKES_NAME, NEEDS_NAME },
+	{ "confirm", command_confirm, TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
+	{ "cancel", command_cancel, TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
 	{ "list", command_list, TAKES_JSON, NEEDS_NOTHING },
 	{ "save", command_save, 0, NEEDS_NOTHING },
-	{ "apply", command_apply, TAKES_FILE | TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN,
-	  NEEDS_NOTHING },
+	{ "apply", command_apply,
+	  TAKES_FILE | TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_CONFIRM, NEEDS_NOTHING },
 	{ "diff", command_diff, TAKES_FILE | TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
 	{ "show", command_show, TAKES_JSON | TAKES_DEV, NEEDS_NOTHING },
 	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, NEEDS_NOTHING },
@@ -46,7 +51,8 @@ static const struct command {
 	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, NEEDS_NOTHING },
 	{ "adopt", command_adopt, TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_NAME,
 	  NEEDS_NAME },
-	{ "undo", command_undo, TAKES_FORCE | TAKES_QUIET | TAKES_DEV | TAKES_ALL, NEEDS_DEV },
+	{ "undo", command_undo,
+	  TAKES_FORCE | TAKES_QUIET | TAKES_DEV | TAKES_ALL | TAKES_CONFIRM, NEEDS_DEV },
 	{ "circuit", command_circuit, TAKES_WORDS, NEEDS_NOTHING },
 };
 
@@ -65,6 +71,7 @@ static const char help[] =
 "       ctcp-setup reset [NAME | ADDRESS]\n"
 "       ctcp-setup adopt NAME [--dry-run] [--json]\n"
 "       ctcp-setup undo DEV | NAME | --all [--force]\n"
+"       ctcp-setup confirm | cancel [--json]\n"
 "       ctcp-setup circuit set NAME prefix PREFIX... window N [rate RATE]\n"
 "                              [unpaced] [dev DEV] [mark N] [early-window]\n"
 "       ctcp-setup circuit del NAME\n"
@@ -92,6 +99,8 @@ static const char help[] =
 "  --limit SIZE     room in the queue\n"
 "  --mss N          segment as TCP announces it (MTU - 40)\n"
 "  --overbook       rates may add up to more than DEV carries, prefixes overlap\n"
+"  --confirm-within TIME  back to what was before unless ctcp-setup confirm comes\n"
+"                   within TIME, 1s to 1d: 60s, 10min\n"
 "  --dry-run        print the commands that would do it, change nothing\n"
 "  --json           print in base units: bit/s, bytes, us\n"
 "  --quiet          print errors only\n"

@@ -350,15 +350,26 @@ static int add_change(struct diff *d, struct item *it, struct err *e)
 	return 0;
 }
 
+/* What somebody put there meanwhile does not keep the rest from coming back. */
+static int leave_foreign(struct diff *d, struct item *it, const struct err *e)
+{
+	note(d->notes, "%.380s", e->text);
+	it->left = true;
+	d->left++;
+	return 0;
+}
+
 /* What is there is refused even where it is what we would have made. */
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
 	int rc = it->asked ? check_foreign(it, e) : 0;
 
-	if (rc)
+	if (rc && !d->revert)
 		return rc;
 	if (is(it, it->target))
 		return 0;
+	if (rc)
+		return leave_foreign(d, it, e);
 	if (!is_ours(d, it)) {
 		it->left = (it->rule == RULE_AT_LEAST && is(it, it->as_is)) ||
 			   (!it->asked && !d->look);
@@ -425,6 +436,7 @@ int diff_end(struct diff *d, struct err *e)
 			rc = decide_wanted(d, d->items[i], e);
 	if (!rc && module && module->circuit == NOBODY && !module->held)
 		rc = decide_unwanted(d, module, e);
-	say_elsewhere(d);
+	if (!d->revert)
+		say_elsewhere(d);
 	return rc;
 }

@@ -57,6 +57,7 @@ struct diff {
 	struct notes *notes;
 	bool force;		/* what is somebody's goes back, too */
 	bool no_module;		/* is loaded */
+	bool revert;		/* a list of before comes back, as far as it can */
 	bool look;		/* nothing will be changed: a difference is no error */
 	uint32_t n_items;
 	struct item **items;

@@ -20,6 +20,14 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	return code;
 }
 
+void notes_add(struct notes *to, const struct notes *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < from->n; i++)
+		note(to, "%s", from->text[i]);
+}
+
 /* A note past the last slot is dropped: notes inform, nothing depends on one. */
 void note(struct notes *notes, const char *fmt, ...)
 {

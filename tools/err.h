@@ -21,6 +21,7 @@ struct notes {
 	char text[NOTES_MAX][384];
 };
 
+void notes_add(struct notes *to, const struct notes *from);
 int err_set(struct err *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void note(struct notes *notes, const char *fmt, ...)

@@ -17,16 +17,34 @@ static int number(const char *name)
 	return s ? atoi(s) : 0;
 }
 
+static int changes;
+
+/* Between two changes. */
+int faulty_step(const char *name, struct err *e)
+{
+	if (++changes == number("CTCP_FAIL_AT"))
+		return err_set(e, -EIO, "%s: failed on purpose", name);
+	if (changes == number("CTCP_DIE_AT"))
+		raise(SIGKILL);
+	return 0;
+}
+
+void faulty_end(void)
+{
+	unsetenv("CTCP_FAIL_AT");
+	unsetenv("CTCP_DIE_AT");
+	unsetenv("CTCP_DEAF_AT");
+}
+
 int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 	       const char *value, struct err *e)
 {
-	static int count;
 	int rc;
 
-	if (++count == number("CTCP_FAIL_AT"))
+	if (++changes == number("CTCP_FAIL_AT"))
 		return err_set(e, -EIO, "%s: failed on purpose", name);
 	rc = b->set(b, kind, name, value, e);
-	if (count == number("CTCP_DIE_AT"))
+	if (changes == number("CTCP_DIE_AT"))
 		raise(SIGKILL);
 	return rc;
 }

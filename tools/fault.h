@@ -3,7 +3,8 @@
  * Faults on purpose, in the test binary ctcp-setup-faulty alone: it dies by
  * SIGKILL after its Nth change (CTCP_DIE_AT=N) or fails it (CTCP_FAIL_AT=N).
  * Counted from 1, over what apply, rollback and undo change.  CTCP_DEAF_AT=N: the Nth
- * answer of the kernel is not received, and stays in its socket.
+ * answer of the kernel is not received, and stays in its socket.  What --confirm-within does
+ * before the first change counts, too, and the process that holds its timer is spared.
  */
 #ifndef CTCP_FAULT_H
 #define CTCP_FAULT_H
@@ -16,6 +17,8 @@
 ssize_t faulty_recv(int fd, void *buf, size_t len, int flags);
 int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 	       const char *value, struct err *e);
+int faulty_step(const char *name, struct err *e);
+void faulty_end(void);
 #else
 static inline ssize_t faulty_recv(int fd, void *buf, size_t len, int flags)
 {
@@ -26,6 +29,17 @@ static inline int faulty_set(struct backend *b, enum item_kind kind,
 			     const char *name, const char *value, struct err *e)
 {
 	return b->set(b, kind, name, value, e);
+}
+
+static inline int faulty_step(const char *name, struct err *e)
+{
+	(void)name;
+	(void)e;
+	return 0;
+}
+
+static inline void faulty_end(void)
+{
 }
 #endif
 

@@ -29,12 +29,14 @@ static void list_text(const struct state *st)
 	}
 }
 
-static json_t *json_circuit(const struct circuit *c)
+static json_t *json_circuit(const struct member *m)
 {
-	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b}", "name", c->name, "dev", c->dev,
-				 "rate_bit_s", (json_int_t)(c->rate * 8),
+	const struct circuit *c = &m->circuit;
+	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b, s:b}", "name", c->name,
+				 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
 				 "rtt_us", (json_int_t)c->rtt_us,
-				 "shaper", shaper_name(c->shaper), "pace", c->pace);
+				 "shaper", shaper_name(c->shaper), "pace", c->pace,
+				 "trial", m->standing == TRIAL);
 
 	if (c->n_to)
 		json_object_set_new(root, "to", json_to(c));
@@ -47,7 +49,7 @@ static json_t *list_json(const struct state *st)
 	uint32_t i;
 
 	for (i = 0; i < st->n_circuits; i++)
-		json_array_append_new(list, json_circuit(&st->circuits[i].circuit));
+		json_array_append_new(list, json_circuit(&st->circuits[i]));
 	return list;
 }
 
@@ -64,9 +66,11 @@ static void save(const struct state *st)
 
 static int run_list(struct session *s, void *unused, struct err *e)
 {
-	int rc = session_read(s, e);
+	int rc = session_peek(s, e);
 
 	(void)unused;
+	if (!rc)
+		print_waiting(&s->waits, s->args->json);
 	if (!rc && s->args->json)
 		rc = print_json(stdout, list_json(&s->state), e);
 	else if (!rc)
@@ -81,7 +85,7 @@ int command_list(const struct args *a, struct err *e)
 
 static int run_save(struct session *s, void *unused, struct err *e)
 {
-	int rc = session_read(s, e);
+	int rc = session_peek(s, e);
 
 	(void)unused;
 	if (!rc)

@@ -34,6 +34,11 @@ int change_commands(const struct change *c, const char *device, char *buf, size_
 const char *shell_word(char *buf, size_t len, const char *word);
 const char *tc_rate(char *buf, size_t len, uint64_t rate);
 
+/* print_confirm.c */
+void print_waiting(const struct confirm *c, bool json);
+void print_begun(const struct confirm *c);
+json_t *json_confirm(const struct confirm *c);
+
 /* print_live.c */
 void print_selectors(FILE *out, const struct object *o);
 void print_evidence(FILE *out, const struct evidence *ev);

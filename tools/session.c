@@ -12,10 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "link.h"
 #include "print.h"
+#include "revert.h"
 #include "session.h"
 #include "sysctl.h"
+#include "timer.h"
 #include "units.h"
 
 /*
@@ -39,6 +42,11 @@ static int session_open(struct session *s, const struct args *a, struct err *e)
 	int rc;
 
 	s->args = a;
+	/* asked before the lock is held: names of users may come by the network */
+	if (a->confirm_us) {
+		confirm_caller(&s->caller);
+		confirm_command(&s->caller, a->argc, a->argv);
+	}
 	rc = store_open(&s->store, e);
 	return rc ? rc : kernel_open(&s->kernel, e);
 }
@@ -140,6 +148,7 @@ static int read_state(struct session *s, bool recover, struct err *e)
 	if (rc)
 		return rc;
 	s->cut_short = state_is_pending(&s->state);
+	s->waits = s->state.confirm;
 	if (recover)
 		state_recover(&s->state);
 	rc = follow_devices(&s->state, e);
@@ -157,6 +166,7 @@ int session_look(struct session *s, struct err *e)
 {
 	int rc = read_state(s, false, e);
 
+	state_drop_before(&s->state);
 	s->diff.look = true;
 	return rc ? rc : session_diff(s, e);
 }
@@ -175,11 +185,40 @@ bool session_shows(const struct session *s, uint32_t i)
 	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
 }
 
+/* For a command that will not change anything: the list as it stands. */
+int session_peek(struct session *s, struct err *e)
+{
+	int rc = session_read(s, e);
+
+	state_drop_before(&s->state);
+	return rc;
+}
+
+/*
+ * As session_lock(), but nothing is locked, for what a command would do: where a run goes
+ * back first, from the list that it goes back to.
+ */
+int session_preview(struct session *s, struct err *e)
+{
+	char text[CONFIRM_TEXT];
+	uint64_t now = boottime_ns();
+	int rc = session_read(s, e);
+
+	if (rc || !s->state.confirm.deadline)
+		return rc;
+	note(&s->notes, "%.380s", confirm_text(&s->state.confirm, now, text));
+	if (confirm_is_over(&s->state.confirm, now))
+		state_revert(&s->state);
+	else
+		state_drop_before(&s->state);
+	return 0;
+}
+
 /*
  * From here on this process alone changes things, and finishes what it began:
  * a signal from the terminal waits until it is done, a few milliseconds.
  */
-int session_lock(struct session *s, struct err *e)
+int session_hold(struct session *s, struct err *e)
 {
 	sigset_t set;
 	int rc;
@@ -193,6 +232,40 @@ int session_lock(struct session *s, struct err *e)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return session_read(s, e);
+}
+
+/* What was not confirmed in time, with nobody left to take it back, goes first. */
+static int take_back(struct session *s, struct err *e)
+{
+	struct revert r = { .lock = s->store.lock };
+	char whose[CONFIRM_TEXT];
+	int rc = revert(&r, e);
+
+	if (rc)
+		return rc;
+	note(&s->trouble, "%.300s was not confirmed in time and is taken back first",
+	     confirm_whose(&s->waits, whose));
+	notes_add(&s->trouble, &r.notes);
+	state_free(&s->state);
+	return session_read(s, e);
+}
+
+/* For a command that changes the list: nobody's change may wait for confirmation. */
+int session_lock(struct session *s, struct err *e)
+{
+	const struct confirm *c = &s->state.confirm;
+	char text[CONFIRM_TEXT];
+	uint64_t now;
+	int rc = session_hold(s, e);
+
+	if (rc || !c->deadline)
+		return rc;
+	now = boottime_ns();
+	if (confirm_is_over(c, now))
+		return take_back(s, e);
+	return err_set(e, -EBUSY,
+		       "%s; ctcp-setup confirm keeps it, ctcp-setup cancel takes it back",
+		       confirm_text(c, now, text));
 }
 
 /* --- plans ----------------------------------------------------------------- */
@@ -213,7 +286,7 @@ static const struct facts *known_facts(const struct session *s, uint32_t i)
 static void plan_one(struct session *s, uint32_t i, bool asked)
 {
 	const struct circuit *c = &s->state.circuits[i].circuit;
-	struct notes unused = { 0 }, *notes = asked ? &s->notes : &unused;
+	struct notes unused = { 0 }, *notes = asked && !s->reverting ? &s->notes : &unused;
 	const struct facts *known = known_facts(s, i);
 	struct planned *p = &s->planned[i];
 
@@ -237,6 +310,12 @@ static int cannot_plan(const struct session *s, uint32_t i, struct err *e)
 	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name, p->why.text);
 }
 
+/* What cannot be done as it was asked for is an error. */
+static bool is_strict(const struct session *s)
+{
+	return !s->diff.look && !s->reverting;
+}
+
 static int plan_all(struct session *s, struct err *e)
 {
 	uint32_t i;
@@ -249,10 +328,10 @@ static int plan_all(struct session *s, struct err *e)
 		if (s->state.circuits[i].standing == REMOVING)
 			continue;
 		plan_one(s, i, s->state.circuits[i].standing == ADDING);
-		if (s->planned[i].rc && s->state.circuits[i].standing == ADDING && !s->diff.look)
+		if (s->planned[i].rc && s->state.circuits[i].standing == ADDING && is_strict(s))
 			return cannot_plan(s, i, e);
 	}
-	for (i = 0; i < s->state.n_circuits && !rc && !s->diff.look; i++)
+	for (i = 0; i < s->state.n_circuits && !rc && is_strict(s); i++)
 		if (s->state.circuits[i].standing == ADDING)
 			rc = state_admit(&s->state, i, s->planned[i].facts.speed_mbit, e);
 	return rc;
@@ -477,9 +556,9 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 		goto out;
 	if (need > p->plan.need)
 		plan_memory(&p->facts, need - p->plan.need, &p->plan,
-			    asked ? &s->notes : &unused);
+			    asked && !s->reverting ? &s->notes : &unused);
 	wants_make(c, &p->facts, &p->plan, routes, own_netns, &w);
-	if (asked)
+	if (asked && !s->reverting)
 		say_who_uses_it(s, c, &p->facts);
 	rc = diff_want(&s->diff, &w, i, asked, e);
 out:
@@ -508,12 +587,14 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	const struct member *m = &s->state.circuits[i];
 	struct planned *p = &s->planned[i];
 
-	if (s->diff.look && m->standing != STANDING)
+	if (s->diff.look && (m->standing == ADDING || m->standing == REMOVING))
 		p->rc = not_standing(s, m, &p->why);
 	if (!p->rc)
 		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
-	if (p->rc && asked && !s->diff.look)
+	if (p->rc && asked && is_strict(s))
 		return cannot_plan(s, i, e);
+	if (p->rc && s->reverting)
+		note(&s->notes, "circuit %s: %.300s", m->circuit.name, p->why.text);
 	if (p->rc && m->ifindex)
 		diff_hold(&s->diff, m->ifindex, m->circuit.name);
 	return 0;
@@ -550,6 +631,7 @@ int session_diff(struct session *s, struct err *e)
 	s->diff.state = &s->state;
 	s->diff.backend = &s->kernel.backend;
 	s->diff.notes = &s->notes;
+	s->diff.revert = s->reverting;
 	if (!rc)
 		rc = diff_begin(&s->diff, e);
 	need = rc ? 0 : need_of_all(s);
@@ -562,8 +644,38 @@ int session_diff(struct session *s, struct err *e)
 	return rc ? rc : diff_end(&s->diff, e);
 }
 
-/* Nothing is written where nothing changes. */
-int session_commit(struct session *s, bool go_on, struct err *e)
+/*
+ * The way back is on disk, and somebody waits to go it, before the first change; if this
+ * process ends between any two steps, either it is gone or the next command goes it.
+ */
+static int prepare_to_confirm(struct session *s, struct err *e)
 {
-	return commit(&s->diff, &s->store, go_on, &s->outcome, &s->trouble, e);
+	struct confirm *c = &s->state.confirm;
+	struct err why = { "" };
+	int rc;
+
+	*c = s->caller;
+	c->deadline = boottime_ns() + s->args->confirm_us * 1000;
+	rc = commit_prepare(&s->diff, &s->store, true, e);
+	if (rc)
+		return rc;
+	rc = faulty_step("the timer", e);
+	if (!rc)
+		rc = timer_start(&s->store, c, e);
+	if (!rc)
+		rc = faulty_step("the first change", e);
+	if (rc && store_restore(&s->store, &why))
+		note(&s->trouble, "while going back: %s", why.text);
+	return rc;
+}
+
+/* Nothing is written where nothing changes. */
+int session_commit(struct session *s, enum resolve resolve, struct err *e)
+{
+	int rc;
+
+	if (!s->args->confirm_us)
+		return commit(&s->diff, &s->store, resolve, &s->outcome, &s->trouble, e);
+	rc = prepare_to_confirm(s, e);
+	return rc ? rc : commit_make(&s->diff, &s->store, resolve, &s->outcome, &s->trouble, e);
 }

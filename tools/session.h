@@ -29,6 +29,9 @@ struct session {
 	struct diff diff;
 	struct outcome outcome;
 	bool cut_short;			/* an earlier run was */
+	bool reverting;			/* what cannot be planned does not keep the others */
+	struct confirm caller;		/* of --confirm-within: this process */
+	struct confirm waits;		/* as the state has it, also where that was cut short */
 	struct lives lives;		/* show: the circuits that there are */
 	struct notes notes;		/* what the plan decided, what was skipped */
 	struct notes trouble;		/* what a recovery or a rollback met */
@@ -37,11 +40,14 @@ struct session {
 typedef int (*session_fn)(struct session *s, void *data, struct err *e);
 
 int session_run(const struct args *a, session_fn run, void *data, struct err *e);
+int session_hold(struct session *s, struct err *e);
 int session_lock(struct session *s, struct err *e);
 int session_read(struct session *s, struct err *e);
+int session_peek(struct session *s, struct err *e);
+int session_preview(struct session *s, struct err *e);
 int session_look(struct session *s, struct err *e);
 int session_diff(struct session *s, struct err *e);
-int session_commit(struct session *s, bool go_on, struct err *e);
+int session_commit(struct session *s, enum resolve resolve, struct err *e);
 void session_check_routes(struct session *s, const struct circuit *c);
 bool session_shows(const struct session *s, uint32_t i);
 int need_net_admin(const char *or, struct err *e);

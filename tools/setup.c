@@ -41,6 +41,7 @@ static int report_json(const struct session *s, const struct circuit *c,
 
 	json_object_set_new(root, "applied", json_boolean(!s->args->dry_run));
 	json_object_set_new(root, "changes", json_changes(&s->diff));
+	json_object_set_new(root, "confirm", json_confirm(&s->state.confirm));
 	if (s->args->dry_run)
 		json_object_set(root, "commands", commands);
 	json_decref(commands);
@@ -62,6 +63,7 @@ static int report(const struct session *s, const struct circuit *c, const struct
 		print_head(stdout, c);
 		print_plan(stdout, c, plan);
 		print_changes(stdout, &s->diff);
+		print_begun(&s->state.confirm);
 	}
 	print_notes(stderr, &s->trouble);
 	if (!s->args->quiet)
@@ -84,7 +86,7 @@ static int set(struct session *s, uint32_t at, struct err *e)
 		return rc;
 	plan = s->planned[at].plan;
 	if (!s->args->dry_run) {
-		rc = session_commit(s, false, e);
+		rc = session_commit(s, ALL_OR_NONE, e);
 		if (rc)
 			return rc;
 		session_check_routes(s, &c);
@@ -98,7 +100,7 @@ static int run(struct session *s, void *data, struct err *e)
 {
 	const edit_fn *edit = data;
 	uint32_t at = 0;
-	int rc = s->args->dry_run ? session_read(s, e) : session_lock(s, e);
+	int rc = s->args->dry_run ? session_preview(s, e) : session_lock(s, e);
 
 	if (!rc)
 		rc = (*edit)(s, &at, e);
@@ -151,8 +153,8 @@ static int change(struct session *s, uint32_t *at, struct err *e)
 			       s->args->name);
 	ifindex = m->ifindex;
 	rc = args_parse(s->args->argc, s->args->argv,
-			TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME, &m->circuit, &over,
-			e);
+			TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME | TAKES_CONFIRM,
+			&m->circuit, &over, e);
 	args_free(&over);
 	if (!rc)
 		rc = circuit_check(&over.circuit, e);

@@ -218,6 +218,15 @@ static void read_lives(struct session *s)
 		fprintf(stderr, "note: %s\n", e.text);
 }
 
+static void show_waiting(const struct session *s, json_t *list)
+{
+	if (!list)
+		print_waiting(&s->waits, false);
+	else if (s->waits.deadline)
+		json_array_append_new(list, json_pack("{s:n, s:o}", "dev", "confirm",
+						      json_confirm(&s->waits)));
+}
+
 static int run(struct session *s, void *unused, struct err *e)
 {
 	json_t *list = s->args->json ? json_array() : NULL;
@@ -228,6 +237,8 @@ static int run(struct session *s, void *unused, struct err *e)
 	(void)unused;
 	read_lives(s);
 	rc = session_look(s, e);
+	if (!rc)
+		show_waiting(s, list);
 	for (i = 0; i < s->state.n_circuits && !rc; i++) {
 		if (!session_shows(s, i))
 			continue;

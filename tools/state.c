@@ -191,9 +191,24 @@ void state_settle(struct state *st)
 
 /* --- a change that waits ---------------------------------------------------- */
 
+/* Items that the change put back were kept for the way back alone. */
+static void drop_restored(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_base; i++) {
+		struct base *b = &st->base[i];
+
+		if (!b->next && item_equal(b->kind, b->name, b->ours, b->before))
+			base_clear(b);
+	}
+	state_pack_base(st);
+}
+
 /* It stands for good. */
 void state_confirm(struct state *st)
 {
+	drop_restored(st);
 	state_drop_before(st);
 	turn_circuits(st, TRIAL, STANDING);
 	confirm_clear(st);

@@ -66,12 +66,14 @@ static int run(struct session *s, void *unused, struct err *e)
 	s->diff.force = s->args->force;
 	rc = session_diff(s, e);
 	if (!rc)
-		rc = session_commit(s, true, e);
+		rc = session_commit(s, GO_ON, e);
 	left = s->diff.left + s->outcome.failed;
 	if (!rc && !s->args->quiet && !any && !s->outcome.changed && !left)
 		printf("%s: nothing to undo\n", dev ?: "all");
 	else if (!rc && !s->args->quiet)
 		report(s);
+	if (!rc && !s->args->quiet)
+		print_begun(&s->state.confirm);
 	if (rc || left || !s->args->quiet)
 		print_notes(rc || left ? stderr : stdout, &s->notes);
 	if (!rc && !left && !s->args->quiet)

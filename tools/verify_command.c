@@ -63,6 +63,27 @@ static void verify_one(struct session *s, uint32_t i, struct report *r)
 			add_change(r, dev, &s->diff.list[k]);
 }
 
+/* One that nobody takes back in time is a difference; that it waits is none. */
+static void verify_waiting(const struct session *s, struct report *r)
+{
+	uint64_t now = boottime_ns();
+	char text[CONFIRM_TEXT];
+
+	if (!confirm_is_over(&s->waits, now)) {
+		if (!s->args->quiet)
+			print_waiting(&s->waits, r->list);
+		return;
+	}
+	r->differences++;
+	confirm_text(&s->waits, now, text);
+	if (r->list)
+		json_array_append_new(r->list, json_pack("{s:n, s:s, s:s, s:s, s:n}", "dev",
+							 "item", "confirm", "name",
+							 s->waits.user, "is", text, "wants"));
+	else
+		printf("%s\n", text);
+}
+
 static int verdict(const struct report *r, const char *dev, bool quiet, struct err *e)
 {
 	if (dev[0] && !r->circuits)
@@ -91,6 +112,8 @@ static int run(struct session *s, void *data, struct err *e)
 	uint32_t i;
 
 	(void)data;
+	if (!rc)
+		verify_waiting(s, &r);
 	for (i = 0; i < s->state.n_circuits && !rc; i++)
 		if (session_shows(s, i))
 			verify_one(s, i, &r);

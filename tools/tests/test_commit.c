@@ -6,9 +6,11 @@
  * it: a longjmp out of everything, with the table and the state as they are.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "test.h"
 
@@ -272,7 +274,7 @@ static int apply(const struct circuit *c)
 
 	run_open(r);
 	n = run_plan(r, c);
-	rc = n < 0 ? n : commit(&r->diff, &r->store, false, &r->outcome, &r->notes, &r->e);
+	rc = n < 0 ? n : commit(&r->diff, &r->store, ALL_OR_NONE, &r->outcome, &r->notes, &r->e);
 	run_close(r);
 	return rc < 0 ? rc : n;
 }
@@ -291,7 +293,7 @@ static int undo(const char *dev, bool force, struct undo_result *result)
 	r->diff.force = force;
 	rc = run_diff(r, NOBODY);
 	if (!rc)
-		rc = commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e);
+		rc = commit(&r->diff, &r->store, GO_ON, &r->outcome, &r->notes, &r->e);
 	*result = (struct undo_result){
 		.restored = r->outcome.changed, .already = r->diff.already,
 		.gone = r->diff.gone + r->state.gone, .in_use = r->outcome.in_use,
@@ -849,7 +851,7 @@ static void test_device_gone(void **state)
 	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
 	assert_true(any);
 	assert_int_equal(run_diff(r, NOBODY), 0);
-	assert_int_equal(commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e), 0);
+	assert_int_equal(commit(&r->diff, &r->store, GO_ON, &r->outcome, &r->notes, &r->e), 0);
 	assert_int_equal(r->diff.left, 0);
 	assert_true(state_is_empty(&r->state));
 	run_close(r);
@@ -873,11 +875,64 @@ static void test_device_renamed(void **state)
 	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
 	assert_true(any);
 	assert_int_equal(run_diff(r, NOBODY), 0);
-	assert_int_equal(commit(&r->diff, &r->store, true, &r->outcome, &r->notes, &r->e), 0);
+	assert_int_equal(commit(&r->diff, &r->store, GO_ON, &r->outcome, &r->notes, &r->e), 0);
 	assert_int_equal(r->diff.left, 0);
 	run_close(r);
 	assert_value(&fake, ITEM_QDISC, "wan1", "default");
 	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
+}
+
+/* The one circuit that comes back, and then all of it. */
+static int go_back(enum resolve resolve, bool full, uint32_t *changes)
+{
+	const struct rlimit none = { 0, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+	struct run *r = malloc(sizeof(*r));
+	uint32_t at = 0;
+	int rc;
+
+	run_open(r);
+	state_revert(&r->state);
+	while (at < r->state.n_circuits && r->state.circuits[at].standing != ADDING)
+		at++;
+	r->diff.revert = true;
+	assert_int_equal(run_diff(r, at), 0);
+	*changes = r->diff.n;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, full ? &none : &all), 0);
+	rc = commit(&r->diff, &r->store, resolve, &r->outcome, &r->notes, &r->e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+	run_close(r);
+	return rc;
+}
+
+/* A full disk does not keep what was before from coming back; the state follows. */
+static void test_revert_at_any_cost(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct circuit d = circuit("eth1", 125000000, 50000, false);
+	struct run *r = malloc(sizeof(*r));
+	struct undo_result result;
+	uint32_t changes;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_true(apply(&c) > 0);
+	run_open(r);
+	assert_true(run_plan(r, &d) > 0);
+	r->state.confirm = (struct confirm){ .deadline = 5, .user = "root" };
+	assert_int_equal(commit(&r->diff, &r->store, ALL_OR_NONE, &r->outcome, &r->notes,
+				&r->e), 0);
+	run_close(r);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(5367, 125000000, "eth1"));
+	assert_int_equal(go_back(GO_ON, true, &changes), -EFBIG);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(5367, 125000000, "eth1"));
+	assert_int_equal(go_back(AT_ANY_COST, true, &changes), -EFBIG);
+	assert_true(changes > 0);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
+	assert_int_equal(go_back(AT_ANY_COST, false, &changes), 0);
+	assert_int_equal(changes, 0);
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_as_before(&fake);
 }
 
 int main(void)
@@ -905,6 +960,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
