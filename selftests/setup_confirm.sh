@@ -104,6 +104,7 @@ confirmed()
 	works "undo confirmed" setup confirm --quiet
 	equal "undo confirmed: no state is left" "" \
 		"$(find "$CTCP_RUNDIR" -name '*.state')"
+	succeeds "undo confirmed: the timer ends" until_true 2 no_timer
 	host_end
 }
 

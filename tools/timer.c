@@ -139,7 +139,7 @@ static bool wait_for_deadline(int timer, const char *path, const struct confirm 
 {
 	const struct timespec look = { .tv_sec = LOOK_S };
 	struct pollfd fd = { .fd = timer, .events = POLLIN };
-	struct stat was = { 0 };
+	struct stat was = { .st_ino = (ino_t)-1 };	/* no file's, nor that of none */
 	sigset_t none;
 
 	sigemptyset(&none);
