@@ -926,7 +926,10 @@ own_network()
 	sock_for_anyone
 	cp "$(command -v circuit_hostile)" "$(command -v circuit_nl)" "$TMP/"
 	user_namespace $MALLORY -n
-	in_own ip link set lo up
+	# without any delay virtual time would stand still
+	in_own ip link set lo up mtu 1500
+	in_own ethtool -K lo tso off gso off gro off >/dev/null
+	in_own tc qdisc add dev lo root netem limit 1000000 delay 5ms
 	in_own "$TMP/circuit_nl" new excl wide prefix 127.0.0.0/8 window $WINDOW
 	in_own timeout 60 "$TMP/circuit_sock" serve $PORT >/dev/null &
 	defer "kill $!"
@@ -935,9 +938,9 @@ own_network()
 	in_own timeout 60 "$TMP/circuit_hostile" send -n 4 -t 50000 127.0.0.1 $PORT \
 		>"$TMP/own" &
 	pid=$!
-	in_own tc qdisc add dev lo root netem loss 40%
+	in_own tc qdisc change dev lo root netem limit 1000000 delay 5ms loss 40%
 	until_true 60 grep -q 'tripped=4' "$TMP/own"
-	in_own tc qdisc del dev lo root
+	in_own tc qdisc change dev lo root netem limit 1000000 delay 5ms
 	kill $pid
 	wait $pid 2>/dev/null
 	at_most "a container has tripped: window" $CUT "$(own_window)"

@@ -31,6 +31,7 @@ into_bridge()
 {
 	ip -n "$SRC" -batch - <<-END
 		link add br0 type bridge
+		link set br0 addrgenmode none
 		link set br0 up
 		link set eth1 master br0
 		addr del $SRC4/24 dev eth1

@@ -102,7 +102,8 @@ refusals()
 	works "show of circuit set's" setup show mine
 	matches "show of circuit set's: whose" '^not set up by ctcp-setup:' "$OUT"
 	setup circuit del mine
-	works "circuit set of what was set up" setup circuit set lhc prefix 10.81.0.0/16 window 9
+	run setup circuit set lhc prefix 10.81.0.0/16 window 9
+	equal "circuit set of what was set up: exit status" 0 "$RC"
 	matches "circuit set of what was set up: it is said" \
 		'circuit lhc is one that ctcp-setup has set up' "$ERR"
 	works "set up again" setup change lhc --quiet

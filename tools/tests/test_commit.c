@@ -923,7 +923,7 @@ static void test_revert_at_any_cost(void **state)
 				&r->e), 0);
 	run_close(r);
 	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(5367, 125000000, "eth1"));
-	assert_int_equal(go_back(GO_ON, true, &changes), -EFBIG);
+	assert_int_equal(go_back(ALL_OR_NONE, true, &changes), -EFBIG);
 	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(5367, 125000000, "eth1"));
 	assert_int_equal(go_back(AT_ANY_COST, true, &changes), -EFBIG);
 	assert_true(changes > 0);
