@@ -78,7 +78,8 @@ struct pool {
 	u32	sockets;	/* all streams of the pool, including idle ones */
 	u32	version;	/* incremented when anything changes that shares depend on */
 	u64	turn;		/* ns: when the next turn is (turn.c) */
-	struct left	left;	/* in flight of streams that gave up their shares */
+	struct left	turns;	/* in flight of streams that wait (turn.c) */
+	struct left	left;	/* of streams that gave up their shares */
 };
 
 /* What streams have seen since the last tick; added to without a lock. */
@@ -456,7 +457,7 @@ void stream_set_timer(struct sock *sk, u64 when);
 /* turn.c */
 u8 stream_next(const struct sock *sk);
 u64 stream_turns_rate(struct sock *sk, u32 window);
-u32 pool_in_flight(const struct pool *p, const struct sock *sk, u32 window);
+u32 pool_in_flight(const struct pool *p, const struct sock *sk);
 u64 pool_over(const struct pool *p);
 void pool_unbook(struct pool *p, struct stream *s);
 void pool_leave_behind(struct pool *p, const struct sock *sk);

@@ -108,7 +108,7 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
 	spin_lock_bh(&p->lock);
-	take = split_left(window, p->cwnd_total + pool_in_flight(p, sk, window), n);
+	take = split_left(window, p->cwnd_total + pool_in_flight(p, sk), n);
 	if (take)
 		pool_set(p, s, s->state, s->share + take);
 	spin_unlock_bh(&p->lock);

@@ -94,14 +94,6 @@ static inline u64 split_turn_gap(u64 rtt, u32 window, u32 shares)
 	return div64_u64(rtt, left > least ? left : least);
 }
 
-/* Segments of @window that turns for @ahead ns have in flight at most */
-static inline u32 split_turns_ahead(u64 ahead, u64 rtt, u32 window)
-{
-	if (ahead >= rtt)
-		return window;
-	return div64_u64(ahead * window + rtt - 1, rtt);
-}
-
 /* What a breaker leaves of a window. */
 static inline u32 split_cut(u32 window)
 {

@@ -9,10 +9,11 @@
  * (split_turn_gap()).  The core's pacing holds the segment back until then, and its
  * timer asks again.
  *
- * While pool.turn lies in the future, it also stands for segments in flight: those sent
- * in turns.  Others are those of streams that gave up their shares at once (a reset,
- * another algorithm): pool.left (left.h).  No share accounts for either: share.c
- * subtracts them before it hands out shares.
+ * No share accounts for what is sent in turns (pool.turns), nor for what streams have in
+ * flight that gave up their shares at once, by a reset or for another algorithm
+ * (pool.left): share.c subtracts both before it hands out shares.  They are counted in
+ * segments, each for a round trip of its own (left.h), as the streams of a circuit may
+ * be near and far.
  *
  * Not in turn: what the core sends by timer without asking anybody, the
  * retransmission after an RTO and the loss probe (RFC 8985).
@@ -22,6 +23,7 @@
 
 #define TURN_LOOK_LEAST	(100ULL * NSEC_PER_MSEC)	/* from one look at a turn to the next */
 #define TURN_LOOK_MOST	(1000ULL * NSEC_PER_MSEC)
+#define TURN_AHEAD_MOST	(10ULL * NSEC_PER_SEC)	/* of a turn that is counted in advance */
 #define TURN_LATE	(4ULL * NSEC_PER_MSEC)	/* a turn is over that long after its time */
 
 /* us, 1 s at most; RFC 6298's second where none was measured */
@@ -57,27 +59,22 @@ static u32 clock_us(u64 ns)
 	return (u32)div_u64(ns, NSEC_PER_USEC);
 }
 
-/*
- * Segments of @window in flight that no share accounts for: by turns ahead of time,
- * and left by streams without a share any more.  The lock is held.
- */
-u32 pool_in_flight(const struct pool *p, const struct sock *sk, u32 window)
+/* Segments in flight that no share accounts for; the lock is held. */
+u32 pool_in_flight(const struct pool *p, const struct sock *sk)
 {
-	u64 now = tcp_sk(sk)->tcp_clock_cache;
-	u32 left = left_segments(&p->left, clock_us(now));
+	u32 now = clock_us(tcp_sk(sk)->tcp_clock_cache);
 
-	if (p->turn <= now)
-		return left;
-	return left + split_turns_ahead(p->turn - now, stream_rtt_ns(sk), window);
+	return left_segments(&p->turns, now) + left_segments(&p->left, now);
 }
 
 /* When nothing of that will be left, ns */
 u64 pool_over(const struct pool *p)
 {
 	u64 now = ktime_get_ns();
-	u64 left = now + (u64)left_lasts(&p->left, clock_us(now)) * NSEC_PER_USEC;
+	u32 lasts = max(left_lasts(&p->turns, clock_us(now)),
+			left_lasts(&p->left, clock_us(now)));
 
-	return max(left, READ_ONCE(p->turn));
+	return max(now + (u64)lasts * NSEC_PER_USEC, READ_ONCE(p->turn));
 }
 
 /* ns from its turn to the next one, at most 4 s: not faster than its pace either */
@@ -97,11 +94,14 @@ static void stream_book(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
+	u64 now = tcp_sk(sk)->tcp_clock_cache;
 
 	spin_lock_bh(&p->lock);
 	s->turn_gap = stream_gap(sk);
-	s->depart = max(p->turn, tcp_sk(sk)->tcp_clock_cache);
+	s->depart = max(p->turn, now);
 	p->turn = s->depart + s->turn_gap;
+	left_add(&p->turns, clock_us(now), 1, stream_rtt_us(sk) +
+		 clock_us(min_t(u64, s->depart - now, TURN_AHEAD_MOST)));
 	spin_unlock_bh(&p->lock);
 	s->let_go = stream_next(sk);
 }

@@ -271,7 +271,7 @@ namespaces()
 	matches "undo in another namespace has nothing to do" 'nothing to undo' "$OUT"
 	setup --quiet "${OTHER[@]}" eth1
 	HOST=$two
-	works "undo of the first" setup undo --quiet eth1
+	works "undo of the first" setup undo eth1
 	matches "undo of the first names whose the module is now, and its state" \
 		"stays for eth1 .* rm $CTCP_RUNDIR/[ci][0-9]*.state && modprobe -r" "$OUT"
 	succeeds "undo of the first leaves the module to the other" module_loaded

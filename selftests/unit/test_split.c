@@ -80,15 +80,6 @@ static void turns(void **state)
 	assert_int_equal(split_turn_gap(rtt, 1000, 1000), rtt / 251);
 	assert_int_equal(split_turn_gap(rtt, 1, 5), rtt);
 	assert_int_equal(split_turn_gap(1000000000, 67108864, 0), 14);
-	assert_int_equal(split_turns_ahead(0, rtt, 1000), 0);
-	assert_int_equal(split_turns_ahead(1, rtt, 1000), 1);
-	assert_int_equal(split_turns_ahead(rtt / 2, rtt, 1000), 500);
-	assert_int_equal(split_turns_ahead(2 * rtt, rtt, 1000), 1000);
-	assert_int_equal(split_turns_ahead(999999999, 1000000000, 67108864),
-			 67108864);
-
-	/* Little beside a large share: all that was left */
-
 }
 
 static void modesty(void **state)
