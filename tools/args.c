@@ -12,8 +12,8 @@
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_UNPACED, OPT_EARLY_WINDOW,
-	OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN,
+	OPT_SHAPER, OPT_REST, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_UNPACED,
+	OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN,
 	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
 };
 
@@ -26,6 +26,7 @@ static const struct option options[] = {
 	{ "mss", required_argument, NULL, OPT_MSS },
 	{ "streams", required_argument, NULL, OPT_STREAMS },
 	{ "shaper", required_argument, NULL, OPT_SHAPER },
+	{ "rest", required_argument, NULL, OPT_REST },
 	{ "name", required_argument, NULL, OPT_NAME },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "via", required_argument, NULL, OPT_VIA },
@@ -69,6 +70,17 @@ static int add_via(const char *value, struct args *a, struct err *e)
 	return parse_via(value, &a->circuit, e);
 }
 
+/* What is wrong with it is said of the option that it was given to. */
+static int parse_rest(const char *value, uint64_t *rate, struct err *e)
+{
+	static const char said[] = "--rate", option[] = "--rest";
+	int rc = parse_rate(value, rate, e);
+
+	if (rc && !strncmp(e->text, said, strlen(said)))
+		memcpy(e->text, option, strlen(option));
+	return rc;
+}
+
 static int parse_circuit_option(int opt, const char *value, struct args *a, struct err *e)
 {
 	struct circuit *c = &a->circuit;
@@ -91,6 +103,8 @@ static int parse_circuit_option(int opt, const char *value, struct args *a, stru
 	case OPT_SHAPER:
 		a->shaper_given = true;
 		return parse_shaper(value, &c->shaper, e);
+	case OPT_REST:
+		return parse_rest(value, &c->rest, e);
 	case OPT_NAME:
 		return parse_name(value, c->name, e);
 	case OPT_TO:

@@ -16,6 +16,7 @@
 static const char * const shaper_names[] = {
 	[SHAPER_TBF] = "tbf",
 	[SHAPER_FQ] = "fq",
+	[SHAPER_HTB] = "htb",
 	[SHAPER_NONE] = "none",
 };
 
@@ -69,7 +70,7 @@ int parse_shaper(const char *s, enum shaper *shaper, struct err *e)
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "--shaper: \"%s\" is not one of tbf, fq, none", s);
+	return err_set(e, -EINVAL, "--shaper: \"%s\" is not one of tbf, fq, htb, none", s);
 }
 
 const char *shaper_name(enum shaper shaper)
@@ -322,9 +323,17 @@ int circuit_check(const struct circuit *c, struct err *e)
 			       c->dev);
 	if (check_via(c, e))
 		return -EINVAL;
-	if (c->burst && c->shaper != SHAPER_TBF)
-		return err_set(e, -EINVAL, "--burst is the bucket of tbf; --shaper %s has none",
+	if (c->burst && c->shaper != SHAPER_TBF && c->shaper != SHAPER_HTB)
+		return err_set(e, -EINVAL,
+			       "--burst is the bucket of tbf or htb; --shaper %s has none",
 			       shaper_name(c->shaper));
+	if (c->rest && c->shaper != SHAPER_HTB)
+		return err_set(e, -EINVAL,
+			       "--rest is for what is in no class of htb; --shaper %s has no classes",
+			       shaper_name(c->shaper));
+	if (c->shaper == SHAPER_HTB && !c->n_to)
+		return err_set(e, -EINVAL,
+			       "--shaper htb needs --to: by its prefixes traffic finds the circuit's class");
 	if (c->limit && c->shaper == SHAPER_NONE)
 		return err_set(e, -EINVAL,
 			       "--limit is room in a queue; --shaper none has no queue");

@@ -16,6 +16,7 @@
 enum shaper {
 	SHAPER_TBF,	/* one token bucket at the root of the device */
 	SHAPER_FQ,	/* fq pacing of each socket, one fq under each queue */
+	SHAPER_HTB,	/* a class of one htb at the root, beside others */
 	SHAPER_NONE,	/* something else holds the rate */
 };
 
@@ -38,6 +39,7 @@ struct circuit {
 	uint32_t mss;		/* as TCP announces it, 0 = from the MTU */
 	uint64_t burst;		/* bytes, 0 = by rule */
 	uint64_t limit;		/* bytes, 0 = by rule */
+	uint64_t rest;		/* bytes/s for what is no circuit of htb, 0 = what is left */
 	uint32_t loss;		/* packets that the path loses, parts per billion */
 	enum shaper shaper;
 	uint32_t n_to;		/* 0 = all that leaves by the device */

@@ -48,7 +48,8 @@ void diff_free(struct diff *d)
 	d->n = 0;
 }
 
-static struct item *find_item(struct diff *d, enum item_kind kind, const char *name)
+/* NULL: neither changed by us so far nor wanted */
+struct item *diff_find(struct diff *d, enum item_kind kind, const char *name)
 {
 	const struct item key = { .kind = kind, .name = (char *)name };
 	struct item **found = tfind(&key, &d->tree, compare);
@@ -204,7 +205,7 @@ static int first_want(struct diff *d, const struct want *w, struct item **item, 
 static int want_item(struct diff *d, const struct want *w, uint32_t circuit, bool asked,
 		     struct err *e)
 {
-	struct item *it = find_item(d, w->kind, w->name);
+	struct item *it = diff_find(d, w->kind, w->name);
 	char value[ITEM_VALUE];
 	int rc;
 
@@ -274,13 +275,48 @@ static bool hides_congctl(const struct diff *d, const struct item *it)
 		(b->next && route_text_without_congctl(it->now, b->next)));
 }
 
+/* The root of the device of a class or filter. */
+static const struct item *root_of(struct diff *d, const struct item *it)
+{
+	char dev[IFNAMSIZ];
+
+	snprintf(dev, sizeof(dev), "%.*s", (int)strcspn(it->name, " "), it->name);
+	return diff_find(d, ITEM_QDISC, dev);
+}
+
+static bool is_below_root(const struct item *it)
+{
+	return it->kind == ITEM_CLASS || it->kind == ITEM_FILTER;
+}
+
+/* An htb stays or comes; what it has to lose is lost when all new is there. */
+static bool root_is_wanted(struct diff *d, const struct item *it)
+{
+	const struct item *root = is_below_root(it) ? root_of(d, it) : NULL;
+	struct qdisc q;
+
+	return root && root->circuit != NOBODY && !qdisc_parse(root->target, &q) &&
+	       q.state == QDISC_HTB;
+}
+
+/* This run makes the root: that there is nothing below it yet is nobody's choice. */
+static bool root_is_new(struct diff *d, const struct item *it)
+{
+	return root_is_wanted(d, it) && !is(root_of(d, it), root_of(d, it)->target);
+}
+
 /* An object on a device that is gone is told of by that device's number. */
-static bool is_ours(const struct diff *d, const struct item *it)
+static bool is_ours(struct diff *d, const struct item *it)
 {
 	const struct base *b = item_base(d, it);
 
+	if (root_is_new(d, it))
+		return true;
 	if (!b)
 		return false;
+	/* of the class or the two filters that it was made of, cut short in between */
+	if (is_below_root(it) && !strcmp(it->now, "unfinished"))
+		return true;
 	/* our mq, cut short before all of its queues were filled */
 	if (it->kind == ITEM_QDISC && !strcmp(it->now, "mq unfinished"))
 		return true;
@@ -305,6 +341,15 @@ static int foreign_circuit(const struct item *it, struct err *e)
 		       it->name, set, it->name);
 }
 
+static int foreign_below_root(const struct item *it, struct err *e)
+{
+	if (!strcmp(it->now, "absent"))
+		return 0;
+	return err_set(e, -EEXIST,
+		       "there is a %s %s that no state tells of; without it this one would have its place",
+		       item_kind_name(it->kind), it->name);
+}
+
 /* Somebody's qdisc is never replaced, nor is one with our handle that is not ours. */
 static int check_foreign(const struct item *it, struct err *e)
 {
@@ -312,6 +357,8 @@ static int check_foreign(const struct item *it, struct err *e)
 
 	if (it->kind == ITEM_CIRCUIT && it->base == NOBODY)
 		return foreign_circuit(it, e);
+	if (is_below_root(it) && it->base == NOBODY)
+		return foreign_below_root(it, e);
 	if (it->kind != ITEM_QDISC || qdisc_parse(it->now, &q) || q.state == QDISC_DEFAULT)
 		return 0;
 	if (q.state == QDISC_FOREIGN)
@@ -420,20 +467,39 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 	return 0;
 }
 
-/* What goes back comes first, the last set before all others; the module last of all. */
-int diff_end(struct diff *d, struct err *e)
+static bool goes_back(const struct item *it)
 {
-	struct item *module = find_item(d, ITEM_MODULE, MODULE_NAME);
+	return it->circuit == NOBODY && !it->held && it->kind != ITEM_MODULE;
+}
+
+/* The last set before all others; @below: what is below a root that is wanted, or the rest */
+static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
+{
 	uint32_t i;
 	int rc = 0;
 
 	for (i = d->n_items; i-- > 0 && !rc; )
-		if (d->items[i]->circuit == NOBODY && !d->items[i]->held &&
-		    d->items[i] != module)
+		if (goes_back(d->items[i]) && root_is_wanted(d, d->items[i]) == below)
 			rc = decide_unwanted(d, d->items[i], e);
+	return rc;
+}
+
+/*
+ * What goes back comes first, but for classes and filters beside which others are: a
+ * packet then finds its new filter while its old one is still there.  The module goes
+ * last of all.
+ */
+int diff_end(struct diff *d, struct err *e)
+{
+	struct item *module = diff_find(d, ITEM_MODULE, MODULE_NAME);
+	uint32_t i;
+	int rc = decide_all_unwanted(d, false, e);
+
 	for (i = 0; i < d->n_items && !rc; i++)
 		if (d->items[i]->circuit != NOBODY)
 			rc = decide_wanted(d, d->items[i], e);
+	if (!rc)
+		rc = decide_all_unwanted(d, true, e);
 	if (!rc && module && module->circuit == NOBODY && !module->held)
 		rc = decide_unwanted(d, module, e);
 	if (!d->revert)

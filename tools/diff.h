@@ -9,7 +9,7 @@
  * An item that no circuit wants any more has what it was before as its target.  What
  * is ours becomes the target.  What is not stays as it is, but for an item of the
  * circuit that this command sets; and a number that somebody made large enough for
- * all circuits stays in any case.
+ * all circuits stays in any case.  Below a root that is made anew nothing is anybody's.
  */
 #ifndef CTCP_DIFF_H
 #define CTCP_DIFF_H
@@ -70,6 +70,7 @@ struct diff {
 	struct elsewhere elsewhere[ELSEWHERE_MAX];
 };
 
+struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);
 int diff_begin(struct diff *d, struct err *e);
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "htb.h"
 #include "item.h"
 #include "qdisc.h"
 #include "route.h"
@@ -17,6 +18,8 @@ static const char * const kind_names[ITEM_KINDS] = {
 	[ITEM_QDISC] = "qdisc",
 	[ITEM_ROUTE] = "route",
 	[ITEM_CIRCUIT] = "circuit",
+	[ITEM_CLASS] = "class",
+	[ITEM_FILTER] = "filter",
 };
 
 const char *item_kind_name(enum item_kind kind)
@@ -77,6 +80,8 @@ bool item_equal(enum item_kind kind, const char *name, const char *a,
 		return qdisc_text_equal(a, b);
 	if (kind == ITEM_ROUTE)
 		return route_text_equal(a, b);
+	if (kind == ITEM_CLASS)
+		return class_text_equal(a, b);
 	return false;
 }
 
@@ -88,6 +93,8 @@ const char *item_describe(enum item_kind kind, const char *name,
 		route_text_describe(name, value, buf, len);
 	else if (kind == ITEM_QDISC)
 		qdisc_text_describe(value, buf, len);
+	else if (kind == ITEM_CLASS)
+		class_text_describe(value, buf, len);
 	else
 		snprintf(buf, len, "%s", value);
 	return buf;

@@ -9,6 +9,8 @@
  *	sysctl	net.ipv4.tcp_rmem		4096 131072 6291456
  *	txqlen	eth1				1000
  *	qdisc	eth1				see qdisc.h
+ *	class	eth1 c7c0:1			absent | see htb.h
+ *	filter	eth1 192.0.2.0/24		absent | see filter.h
  *	circuit	eth1				absent | see object.h
  *	route	192.0.2.0/24			absent | the message in hex, see route.h
  */
@@ -37,6 +39,8 @@ enum item_kind {
 	ITEM_QDISC,
 	ITEM_ROUTE,
 	ITEM_CIRCUIT,
+	ITEM_CLASS,
+	ITEM_FILTER,
 	ITEM_KINDS,
 };
 

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "circuit.h"
+#include "filter.h"
+#include "htb.h"
 #include "kernel.h"
 #include "kmod.h"
 #include "link.h"
@@ -52,6 +54,51 @@ static int get_qdisc(struct kernel *k, const char *dev, char *value, struct err 
 	rc = qdisc_read(&k->nl, index, &q, NULL, e);
 	if (!rc)
 		qdisc_format(&q, value, ITEM_VALUE);
+	return rc;
+}
+
+/* "eth1 c7c0:1" -> the index of eth1, and what follows it; 0 = no such device */
+static int device_of(const char *name, const char **rest)
+{
+	size_t n = strcspn(name, " ");
+	char dev[IFNAMSIZ];
+
+	*rest = name[n] ? name + n + 1 : name + n;
+	snprintf(dev, sizeof(dev), "%.*s", (int)n, name);
+	return n < sizeof(dev) ? link_index(dev) : 0;
+}
+
+static int get_class(struct kernel *k, const char *name, char *value, struct err *e)
+{
+	const char *id;
+	int index = device_of(name, &id), rc;
+	struct htb_class c;
+	uint32_t minor;
+
+	if (!index)
+		return no_device(name, e);
+	if (class_minor(id, &minor))
+		return err_set(e, -EINVAL, "\"%s\" is not a class", name);
+	rc = class_read(&k->nl, index, minor, &c, NULL, e);
+	if (!rc)
+		class_format(&c, value, ITEM_VALUE);
+	return rc;
+}
+
+static int get_filter(struct kernel *k, const char *name, char *value, struct err *e)
+{
+	const char *prefix;
+	int index = device_of(name, &prefix), rc;
+	struct filter f;
+	struct prefix to;
+
+	if (!index)
+		return no_device(name, e);
+	rc = parse_prefix(prefix, &to, e);
+	if (!rc)
+		rc = filter_read(&k->nl, index, &to, &f, e);
+	if (!rc)
+		filter_format(&f, value, ITEM_VALUE);
 	return rc;
 }
 
@@ -123,6 +170,10 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 		return get_route(of(b), name, value, e);
 	case ITEM_CIRCUIT:
 		return get_circuit(of(b), name, value, e);
+	case ITEM_CLASS:
+		return get_class(of(b), name, value, e);
+	case ITEM_FILTER:
+		return get_filter(of(b), name, value, e);
 	default:
 		return err_set(e, -EINVAL, "no such kind of item");
 	}
@@ -186,6 +237,43 @@ static int set_qdisc(struct kernel *k, const char *dev, const char *value, struc
 		return err_set(e, -EINVAL, "\"%s\" is not a qdisc", value);
 	rc = qdisc_write(&k->nl, index, &q, &why);
 	return rc ? err_set(e, rc, "%s: the kernel refuses qdisc \"%s\": %s", dev, value,
+			    why.text) : 0;
+}
+
+static int set_class(struct kernel *k, const char *name, const char *value, struct err *e)
+{
+	const char *id;
+	int index = device_of(name, &id), rc;
+	struct htb_class c;
+	struct err why;
+	uint32_t minor;
+
+	if (!index)
+		return no_device(name, e);
+	if (class_minor(id, &minor) || class_parse(value, &c))
+		return err_set(e, -EINVAL, "%s \"%s\" is not a class", name, value);
+	rc = class_write(&k->nl, index, minor, &c, &why);
+	return rc ? err_set(e, rc, "%s: the kernel refuses class \"%s\": %s", name, value,
+			    why.text) : 0;
+}
+
+static int set_filter(struct kernel *k, const char *name, const char *value, struct err *e)
+{
+	const char *prefix;
+	int index = device_of(name, &prefix), rc;
+	struct filter f;
+	struct prefix to;
+	struct err why;
+
+	if (!index)
+		return no_device(name, e);
+	rc = parse_prefix(prefix, &to, e);
+	if (rc)
+		return rc;
+	if (filter_parse(value, &f))
+		return err_set(e, -EINVAL, "%s \"%s\" is not a filter", name, value);
+	rc = filter_write(&k->nl, index, &to, &f, &why);
+	return rc ? err_set(e, rc, "%s: the kernel refuses the filter to \"%s\": %s", name, value,
 			    why.text) : 0;
 }
 
@@ -255,6 +343,10 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 		return set_route(k, name, value, e);
 	case ITEM_CIRCUIT:
 		return set_circuit(k, name, value, e);
+	case ITEM_CLASS:
+		return set_class(k, name, value, e);
+	case ITEM_FILTER:
+		return set_filter(k, name, value, e);
 	default:
 		return err_set(e, -EINVAL, "no such kind of item");
 	}

@@ -18,6 +18,8 @@
 #include "units.h"
 
 #define GBIT(n)		((n) * 125000000ULL)	/* bytes/s */
+#define QUANTUM_MAX	200000U			/* bytes: sch_htb.c's own bound */
+#define REST_LEAST	1250000ULL		/* bytes/s, 10 mbit */
 #define BUCKET_SECONDS	274U			/* 2^32 ticks of 64 ns, rounded down */
 
 static uint64_t div_up(uint64_t a, uint64_t b)
@@ -145,6 +147,12 @@ static int plan_window(const struct circuit *c, struct plan *p,
 	return 0;
 }
 
+/* Held by one bucket and one queue of bytes, at the root or in a class. */
+static bool has_bucket(const struct circuit *c)
+{
+	return c->shaper == SHAPER_TBF || c->shaper == SHAPER_HTB;
+}
+
 static int plan_limit(const struct circuit *c, const struct facts *f,
 		      struct plan *p, struct notes *notes, struct err *e)
 {
@@ -156,7 +164,7 @@ static int plan_limit(const struct circuit *c, const struct facts *f,
 	p->limit = (uint64_t)p->fcwnd * p->wire;
 	if (c->shaper == SHAPER_NONE)
 		return 0;
-	if (c->shaper == SHAPER_TBF && !c->limit && p->limit < p->gso_packet) {
+	if (has_bucket(c) && !c->limit && p->limit < p->gso_packet) {
 		note(notes,
 		     "limit is %" PRIu64
 		     " bytes, one GSO packet of %s, instead of the window's %" PRIu64,
@@ -169,11 +177,12 @@ static int plan_limit(const struct circuit *c, const struct facts *f,
 		return err_set(e, -ERANGE,
 			       "--limit: %" PRIu64 " bytes hold no packet of %s; at least %u",
 			       p->limit, f->dev, p->wire);
-	if (c->shaper == SHAPER_TBF && p->limit > UINT32_MAX)
+	if (has_bucket(c) && p->limit > UINT32_MAX)
 		return err_set(e, -ERANGE,
 			       "a limit of %" PRIu64
-			       " bytes is more than tbf can say, %u; --shaper fq, or a smaller --limit",
-			       p->limit, UINT32_MAX);
+			       " bytes is more than %s can say, %u; --shaper %s, or a smaller --limit",
+			       p->limit, shaper_name(c->shaper), UINT32_MAX,
+			       c->shaper == SHAPER_TBF ? "fq" : "none");
 	return 0;
 }
 
@@ -186,8 +195,8 @@ static int check_bucket_time(const struct circuit *c, const struct plan *p,
 
 	if (p->burst > UINT32_MAX)
 		return err_set(e, -ERANGE,
-			       "a burst of %" PRIu64 " bytes is more than tbf can say, %u",
-			       p->burst, UINT32_MAX);
+			       "a burst of %" PRIu64 " bytes is more than %s can say, %u",
+			       p->burst, shaper_name(c->shaper), UINT32_MAX);
 	if (p->burst > most)
 		return err_set(e, -ERANGE,
 			       "a burst of %" PRIu64
@@ -197,18 +206,30 @@ static int check_bucket_time(const struct circuit *c, const struct plan *p,
 	return 0;
 }
 
-static int plan_tbf(const struct circuit *c, const struct facts *f,
-		    struct plan *p, struct notes *notes, struct err *e)
+static uint64_t burst_of(uint64_t rate, uint64_t gso_packet)
 {
-	p->burst = max_u64(p->gso_packet, c->rate / 1000000 * BURST_TIME_US +
-			   c->rate % 1000000 * BURST_TIME_US / 1000000);
+	return max_u64(gso_packet, rate / 1000000 * BURST_TIME_US +
+		       rate % 1000000 * BURST_TIME_US / 1000000);
+}
+
+static uint32_t quantum_of(uint64_t gso_packet, uint32_t wire)
+{
+	return (uint32_t)max_u64(min_u64(gso_packet, QUANTUM_MAX), wire);
+}
+
+static int plan_bucket(const struct circuit *c, const struct facts *f,
+		       struct plan *p, struct notes *notes, struct err *e)
+{
+	p->burst = burst_of(c->rate, p->gso_packet);
+	if (c->shaper == SHAPER_HTB)
+		p->quantum = quantum_of(p->gso_packet, p->wire);
 	if (c->burst)
 		p->burst = c->burst;
 	if (p->burst < p->wire)
 		return err_set(e, -ERANGE,
 			       "--burst: %" PRIu64 " bytes pass no full segment of %s; at least %u",
 			       p->burst, f->dev, p->wire);
-	if (p->burst < p->gso_packet)
+	if (p->burst < p->gso_packet && c->shaper == SHAPER_TBF)
 		note(notes,
 		     "--burst: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64
 		     " bytes: tbf cuts such packets up in software",
@@ -216,13 +237,37 @@ static int plan_tbf(const struct circuit *c, const struct facts *f,
 	else if (p->limit < p->gso_packet)
 		note(notes,
 		     "--limit: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64
-		     " bytes: tbf drops such packets; ip link set %s gso_max_size makes them smaller",
-		     p->limit, f->dev, p->gso_packet, f->dev);
+		     " bytes: %s drops such packets; ip link set %s gso_max_size makes them smaller",
+		     p->limit, f->dev, p->gso_packet, shaper_name(c->shaper), f->dev);
 	if (c->rate > GBIT(20))
 		note(notes,
-		     "above 20gbit a tbf at the root is one lock for all queues of %s and may not keep up; --shaper fq has one for each",
-		     f->dev);
+		     "above 20gbit %s at the root is one lock for all queues of %s and may not keep up; --shaper %s has one for each",
+		     c->shaper == SHAPER_TBF ? "a tbf" : "an htb", f->dev,
+		     c->shaper == SHAPER_TBF ? "fq" : "none");
 	return check_bucket_time(c, p, e);
+}
+
+/* @circuits: the sum of their rates */
+uint64_t plan_rest_rate(uint64_t speed_mbit, uint64_t circuits)
+{
+	uint64_t speed = speed_mbit * 125000;
+	uint64_t least = min_u64(REST_LEAST, speed / 100);
+
+	if (!speed)
+		return RATE_MAX;
+	return max_u64(speed > circuits ? speed - circuits : 0, least);
+}
+
+/* As of a circuit without options; the MTU was checked with a circuit. */
+void plan_rest(const struct facts *f, uint64_t rate, struct rest *r)
+{
+	uint64_t payload = f->mtu - TCP_IP4_HEADERS - TCP_TIMESTAMPS;
+	uint64_t packet = min_u64(div_up(f->gso_max_size, payload), f->gso_max_segs) *
+			  (f->mtu + f->header);
+
+	r->rate = rate;
+	r->burst = (uint32_t)burst_of(rate, max_u64(packet, f->mtu + f->header));
+	r->quantum = quantum_of(packet, f->mtu + f->header);
 }
 
 /* fq counts a flow's rate in 32 bits of bytes/s, all ones = none. */
@@ -343,8 +388,8 @@ int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
 		rc = plan_window(c, p, notes, e);
 	if (!rc)
 		rc = plan_limit(c, f, p, notes, e);
-	if (!rc && c->shaper == SHAPER_TBF)
-		rc = plan_tbf(c, f, p, notes, e);
+	if (!rc && has_bucket(c))
+		rc = plan_bucket(c, f, p, notes, e);
 	if (!rc && c->shaper == SHAPER_FQ)
 		rc = plan_fq(c, p, notes, e);
 	if (rc)

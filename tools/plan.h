@@ -24,6 +24,13 @@
  *  burst = max(one GSO packet, rate x 200 us).  A packet larger than the bucket
  *	is cut up in software (sch_tbf.c: tbf_segment()).  200 us is the
  *	thesis's 100 KB at 4 Gbit/s (table 3.1: full rate from 50 KB up).
+ *  quantum, of htb = one GSO packet: classes that may send at the same time do so a
+ *	packet each, whatever their rates.  At least wire and at most 200000 bytes, the
+ *	kernel's own bound.
+ *  rest, of htb, the rate of what is in no circuit's class: the device's speed less the
+ *	rates of its circuits that have a class, and at least 10 mbit or a hundredth of the
+ *	speed, for neighbours to be found and logins to go on.  Where the speed is unknown
+ *	it is RATE_MAX, which never binds.
  *  rounds k: a hole whose retransmission is lost, too, takes a round trip more for
  *	each time; meanwhile a window a round trip gathers behind it.  With N =
  *	rate x rtt / wire packets a round trip (at least 1), each lost with
@@ -99,7 +106,8 @@ struct plan {
 	uint32_t stream;		/* segments of a stream, the others idle */
 	uint32_t rounds;		/* of repair that the buffers have room for */
 	uint64_t limit;			/* bytes */
-	uint64_t burst;			/* bytes; 0 without tbf */
+	uint64_t burst;			/* bytes; 0 without tbf or htb */
+	uint32_t quantum;		/* bytes; 0 without htb */
 	uint64_t gso_packet;		/* bytes of one GSO packet, as counted */
 	uint32_t maxrate;		/* bytes/s of a stream; 0 without fq */
 	uint32_t flow_packets;		/* fq: flow_limit */
@@ -109,6 +117,14 @@ struct plan {
 	uint64_t tcp_mem[3];		/* pages, other circuits' included */
 };
 
+/* A class of htb for what is in no circuit's: from the device alone. */
+struct rest {
+	uint64_t rate;			/* bytes/s */
+	uint32_t burst, quantum;	/* bytes */
+};
+
+uint64_t plan_rest_rate(uint64_t speed_mbit, uint64_t circuits);
+void plan_rest(const struct facts *f, uint64_t rate, struct rest *r);
 int plan_check_device(const struct circuit *c, const struct facts *f,
 		      struct notes *notes, struct err *e);
 void plan_memory(const struct facts *f, uint64_t others, struct plan *p,

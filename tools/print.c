@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "filter.h"
+#include "htb.h"
 #include "object.h"
 #include "print.h"
 #include "qdisc.h"
@@ -43,6 +45,10 @@ static void print_shaper(FILE *out, const struct circuit *c, const struct plan *
 		fprintf(out, "  shaper   none: %s\n",
 			c->pace ? "only pacing holds the rate" :
 				  "something else must hold the rate");
+	} else if (c->shaper == SHAPER_HTB) {
+		fprintf(out,
+			"  shaper   htb class of rate %s burst %" PRIu64 " quantum %u limit %" PRIu64 " bytes\n",
+			format_rate(rate, sizeof(rate), c->rate), p->burst, p->quantum, p->limit);
 	} else if (c->shaper == SHAPER_TBF) {
 		fprintf(out, "  shaper   tbf rate %s burst %" PRIu64 " limit %" PRIu64 " bytes\n",
 			format_rate(rate, sizeof(rate), c->rate), p->burst, p->limit);
@@ -187,11 +193,13 @@ static int mq_commands(const struct qdisc *q, const char *dev, char *buf, size_t
 	return (size_t)used < len ? 0 : -E2BIG;
 }
 
+/* Of htb what is there already is as it should be, or was taken away by the line before. */
 static bool same_kind(const struct change *c)
 {
 	size_t n = strcspn(c->to, " ");
 
-	return !strncmp(c->from, c->to, n + 1) || !strcmp(c->from, "default");
+	return (!strncmp(c->from, c->to, n + 1) && strncmp(c->to, "htb", n)) ||
+	       !strcmp(c->from, "default");
 }
 
 /* A txqueuelen and a qdisc are of the circuit's device: @dev, for a shell. */
@@ -209,6 +217,12 @@ static int qdisc_commands(const struct change *c, const char *dev, char *buf, si
 		return 0;
 	if (q.state == QDISC_MQ)
 		return mq_commands(&q, dev, buf + used, len - (size_t)used);
+	if (q.state == QDISC_HTB) {
+		snprintf(buf + used, len - (size_t)used,
+			 "tc qdisc replace dev %s root handle %x: htb default %x\n", dev, OUR_MAJOR,
+			 q.defcls);
+		return 0;
+	}
 	if (q.state == QDISC_FQ) {
 		fq_arguments(&q, text, sizeof(text));
 		snprintf(buf + used, len - (size_t)used,
@@ -237,6 +251,69 @@ static int route_commands(const struct change *c, const char *dev, char *buf, si
 	snprintf(buf, len, "%sip route replace %s\n",
 		 partial ? "# the route has more attributes than ip takes as arguments\n" : "",
 		 text);
+	return 0;
+}
+
+static int class_commands(const struct change *c, const char *dev, char *buf, size_t len)
+{
+	struct htb_class class;
+	char rate[32], id[CLASS_NAME];
+	uint32_t minor;
+	int used;
+
+	if (class_minor(c->name, &minor) || class_parse(c->to, &class))
+		return -EINVAL;
+	snprintf(id, sizeof(id), "%x:%x", OUR_MAJOR, minor);
+	if (class.state == CLASS_ABSENT) {
+		snprintf(buf, len, "tc class del dev %s classid %s\n", dev, id);
+		return 0;
+	}
+	tc_rate(rate, sizeof(rate), class.rate);
+	used = snprintf(buf, len,
+			"tc class replace dev %s parent %x: classid %s htb rate %s ceil %s burst %ub cburst %ub quantum %u\n",
+			dev, OUR_MAJOR, id, rate, rate, class.burst, class.burst, class.quantum);
+	if (class.limit)
+		snprintf(buf + used, len - (size_t)used,
+			 "tc qdisc replace dev %s parent %s handle %x: bfifo limit %u\n", dev, id,
+			 class_leaf_handle(minor) >> 16, class.limit);
+	return 0;
+}
+
+/* One of the two; a prefix of length 0 is all that the protocol has. */
+static void print_filter(FILE *out, const char *dev, const struct prefix *to, bool tagged,
+			 const struct filter *f)
+{
+	const char *protocol = to->family == AF_INET ? "ip" : "ipv6";
+	char text[64];
+
+	fprintf(out, "tc filter %s dev %s parent %x: protocol %s pref %u handle 0x%x flower",
+		f->state == FILTER_ABSENT ? "del" : "replace", dev, OUR_MAJOR,
+		tagged ? "802.1Q" : protocol, filter_prio(to, tagged), filter_handle(to, 0));
+	if (f->state == FILTER_OURS) {
+		if (tagged)
+			fprintf(out, " vlan_ethtype %s", protocol);
+		if (to->len)
+			fprintf(out, " dst_ip %s", format_prefix(text, sizeof(text), to));
+		fprintf(out, " classid %x:%x", OUR_MAJOR, f->minor);
+	}
+	fprintf(out, "\n");
+}
+
+static int filter_commands(const struct change *c, const char *dev, char *buf, size_t len)
+{
+	struct prefix to;
+	struct filter f;
+	struct err unused;
+	FILE *out;
+
+	if (parse_prefix(strchr(c->name, ' ') + 1, &to, &unused) || filter_parse(c->to, &f))
+		return -EINVAL;
+	out = fmemopen(buf, len, "w");
+	if (!out)
+		return -ENOMEM;
+	print_filter(out, dev, &to, f.state == FILTER_ABSENT, &f);
+	print_filter(out, dev, &to, f.state != FILTER_ABSENT, &f);
+	fclose(out);
 	return 0;
 }
 
@@ -289,6 +366,10 @@ int change_commands(const struct change *c, const char *device, char *buf, size_
 		return route_commands(c, dev, buf, len);
 	case ITEM_CIRCUIT:
 		return circuit_commands(c, buf, len);
+	case ITEM_CLASS:
+		return class_commands(c, dev, buf, len);
+	case ITEM_FILTER:
+		return filter_commands(c, dev, buf, len);
 	default:
 		return -EINVAL;
 	}
@@ -355,7 +436,9 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 			 "early_window", c->early_window);
 	if (c->pace)
 		json_object_set_new(root, "pace_bit_s", json_integer((json_int_t)c->rate * 8));
-	if (c->shaper == SHAPER_TBF)
+	if (c->shaper == SHAPER_HTB)
+		json_object_set_new(root, "quantum_bytes", json_integer(p->quantum));
+	if (c->shaper == SHAPER_TBF || c->shaper == SHAPER_HTB)
 		json_object_set_new(root, "burst_bytes", json_integer((json_int_t)p->burst));
 	if (c->shaper == SHAPER_FQ) {
 		json_object_set_new(root, "stream_rate_bit_s",

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "htb.h"
 #include "qdisc.h"
 #include "units.h"
 
@@ -45,6 +46,9 @@ void qdisc_format(const struct qdisc *q, char *buf, size_t len)
 		break;
 	case QDISC_UNFINISHED:
 		snprintf(buf, len, "mq unfinished");
+		break;
+	case QDISC_HTB:
+		snprintf(buf, len, "htb default %x", q->defcls);
 		break;
 	case QDISC_FOREIGN:
 		snprintf(buf, len, "foreign %s %x:", q->kind, q->handle >> 16);
@@ -88,6 +92,8 @@ int qdisc_parse(const char *text, struct qdisc *q)
 		q->state = QDISC_DEFAULT;
 	else if (!strcmp(text, "mq unfinished"))
 		q->state = QDISC_UNFINISHED;
+	else if (sscanf(text, "htb default %x", &q->defcls) == 1)
+		q->state = QDISC_HTB;
 	else if (sscanf(text, "foreign %15s %x:", q->kind, &q->handle) == 2)
 		q->state = QDISC_FOREIGN;
 	else if (!parse_tbf(text, q) && !parse_fq(text, q))
@@ -151,6 +157,7 @@ struct read_state {
 	int ifindex;
 	struct qdisc *root;
 	struct qdisc_stats *stats;
+	bool seen;		/* there is one at the root */
 	uint32_t classes;	/* qdiscs under our mq */
 	uint32_t matching;	/* of them, fq like the first */
 	struct qdisc child;
@@ -200,6 +207,9 @@ static void read_root(const struct tcmsg *tcm, const char *kind,
 	} else if (tcm->tcm_handle == OUR_HANDLE && !strcmp(kind, "fq") && options) {
 		q->state = QDISC_FQ;
 		fq_get(options, q);
+	} else if (tcm->tcm_handle == OUR_HANDLE && !strcmp(kind, "htb") && options) {
+		q->state = QDISC_HTB;
+		htb_get(options, q);
 	} else if (tcm->tcm_handle == OUR_HANDLE && !strcmp(kind, "mq")) {
 		q->state = QDISC_UNFINISHED;
 	} else {
@@ -242,6 +252,7 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 			stats = attr;
 	}
 	if (tcm->tcm_parent == TC_H_ROOT) {
+		st->seen = true;
 		read_root(tcm, kind, options, st->root);
 		if (stats && st->stats)
 			stats_get(stats, st->stats);
@@ -268,19 +279,42 @@ struct nlmsghdr *qdisc_message(void *buf, int type, int ifindex,
 	return nlh;
 }
 
+/*
+ * The root alone, whatever there is below it and on other devices.  Kernels before 6.9
+ * answer with a notification, which comes to who asks for an echo.
+ */
+static int ask_root(struct nl *nl, struct read_state *st, struct err *e)
+{
+	union nl_request req;
+	struct nlmsghdr *nlh = qdisc_message(&req, RTM_GETQDISC, st->ifindex, TC_H_ROOT, 0, NULL);
+
+	nlh->nlmsg_flags = NLM_F_ECHO;
+	return nlm_get(nl, nlh, on_qdisc, st, e);
+}
+
+static int ask_all(struct nl *nl, struct read_state *st, struct err *e)
+{
+	union nl_request req;
+
+	return nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, st->ifindex, 0, 0, NULL), on_qdisc,
+			st, e);
+}
+
 /* @stats may be NULL.  A device without any root qdisc is down: the default. */
 int qdisc_read(struct nl *nl, int ifindex, struct qdisc *q,
 	       struct qdisc_stats *stats, struct err *e)
 {
 	struct read_state st = { .ifindex = ifindex, .root = q, .stats = stats };
-	union nl_request req;
 	int rc;
 
 	memset(q, 0, sizeof(*q));
 	if (stats)
 		memset(stats, 0, sizeof(*stats));
-	rc = nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, ifindex, 0, 0, NULL), on_qdisc,
-		      &st, e);
+	rc = ask_root(nl, &st, e);
+	/* of an mq its queues matter, too; and not every root is told of alone */
+	if (rc == -ENOENT || rc == -EINVAL ||
+	    (!rc && (!st.seen || q->state == QDISC_UNFINISHED)))
+		rc = ask_all(nl, &st, e);
 	if (rc)
 		return rc;
 	if (q->state == QDISC_UNFINISHED && st.classes && st.matching == st.classes) {
@@ -331,6 +365,8 @@ static const char *our_kind(enum qdisc_state state)
 		return "tbf";
 	case QDISC_FQ:
 		return "fq";
+	case QDISC_HTB:
+		return "htb";
 	case QDISC_MQ:
 	case QDISC_UNFINISHED:
 		return "mq";
@@ -346,6 +382,22 @@ static int delete_root(struct nl *nl, int ifindex, struct err *e)
 	return nlm_talk(nl, qdisc_message(&req, RTM_DELQDISC, ifindex, TC_H_ROOT, 0, NULL), e);
 }
 
+/* htb is what it was made as: its default class cannot be changed (sch_htb.c). */
+static bool in_place(const struct qdisc *now, const struct qdisc *q)
+{
+	return our_kind(now->state)[0] && !strcmp(our_kind(now->state), our_kind(q->state)) &&
+	       (q->state != QDISC_HTB || now->defcls == q->defcls);
+}
+
+static int write_htb(struct nl *nl, int ifindex, const struct qdisc *q, bool have,
+		     struct err *e)
+{
+	union nl_request req;
+
+	return have ? 0 : send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, TC_H_ROOT,
+						       OUR_HANDLE, "htb"), htb_put, q, e);
+}
+
 /*
  * One of the same kind is changed in place and keeps its packets; one of
  * another kind has to go first, since a handle cannot change its kind.
@@ -358,7 +410,7 @@ int qdisc_write(struct nl *nl, int ifindex, const struct qdisc *q, struct err *e
 	int rc;
 
 	rc = qdisc_read(nl, ifindex, &now, NULL, e);
-	same = our_kind(now.state)[0] && !strcmp(our_kind(now.state), our_kind(q->state));
+	same = in_place(&now, q);
 	if (!rc && now.state != QDISC_DEFAULT && !same)
 		rc = delete_root(nl, ifindex, e);
 	if (rc)
@@ -372,6 +424,8 @@ int qdisc_write(struct nl *nl, int ifindex, const struct qdisc *q, struct err *e
 	case QDISC_FQ:
 		return send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, TC_H_ROOT,
 						    OUR_HANDLE, "fq"), fq_put, q, e);
+	case QDISC_HTB:
+		return write_htb(nl, ifindex, q, same, e);
 	case QDISC_MQ:
 		return write_mq(nl, ifindex, q, same, e);
 	default:

@@ -10,6 +10,7 @@
  *	fq maxrate M limit P flow_limit F	bytes/s, packets, packets
  *	mq queues N fq maxrate ...	the same under each queue of a root mq
  *	mq unfinished			our own mq, not an fq under each queue
+ *	htb default M			the minor of the class of all else; classes: htb.h
  *	foreign KIND HANDLE		somebody else's
  */
 #ifndef CTCP_QDISC_H
@@ -32,6 +33,7 @@ enum qdisc_state {
 	QDISC_FQ,
 	QDISC_MQ,
 	QDISC_UNFINISHED,
+	QDISC_HTB,
 	QDISC_FOREIGN,
 };
 
@@ -44,6 +46,7 @@ struct qdisc {
 	uint32_t maxrate;		/* fq, bytes/s */
 	uint32_t flow_limit;		/* fq, packets */
 	uint32_t queues;		/* mq */
+	uint32_t defcls;		/* htb, minor of the default class */
 	uint32_t handle;		/* foreign */
 	char kind[16];			/* foreign, or of the default one */
 };

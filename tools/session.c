@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "guests.h"
+#include "htb.h"
 #include "link.h"
 #include "print.h"
 #include "revert.h"
@@ -464,12 +466,25 @@ static void say_who_is_above(struct session *s, const struct circuit *c, int ifi
 		     above, c->dev, above);
 }
 
-static void say_who_uses_it(struct session *s, const struct circuit *c, const struct facts *f)
+static void say_rest(struct session *s, const struct circuit *c, const struct planned *p)
+{
+	char rate[32];
+
+	if (s->rest.rate == RATE_MAX && !c->rest && !p->facts.speed_mbit)
+		note(&s->notes,
+		     "the speed of %s is not known: all else that leaves by it is not held to what the circuits leave; --rest RATE does that",
+		     c->dev);
+	else
+		note(&s->notes, "all else that leaves by %s is held to %s together", c->dev,
+		     format_rate(rate, sizeof(rate), s->rest.rate));
+}
+
+static void say_who_uses_it(struct session *s, const struct circuit *c, const struct planned *p)
 {
 	char rate[32];
 
 	if (!c->n_to)
-		say_who_is_above(s, c, f->ifindex);
+		say_who_is_above(s, c, p->facts.ifindex);
 
 	if (!c->n_to && !c->default_cc)
 		note(&s->notes,
@@ -478,6 +493,8 @@ static void say_who_uses_it(struct session *s, const struct circuit *c, const st
 		note(&s->notes,
 		     "all else that leaves by %s is held to %s, too, in the same queue",
 		     c->dev, format_rate(rate, sizeof(rate), c->rate));
+	if (c->shaper == SHAPER_HTB)
+		say_rest(s, c, p);
 	note(&s->notes, "all of this lasts until ctcp-setup undo %s, or the next boot",
 	     circuit_name(c));
 }
@@ -537,6 +554,22 @@ static int check_prefixes(struct session *s, const struct circuit *c, struct err
 
 /* --- the diff -------------------------------------------------------------- */
 
+/* What is left of a device is the same for all of its circuits. */
+static void place_of(struct session *s, uint32_t i, struct place *place)
+{
+	const struct member *m = &s->state.circuits[i];
+	const struct facts *f = &s->planned[i].facts;
+
+	memset(place, 0, sizeof(*place));
+	if (m->circuit.shaper != SHAPER_HTB)
+		return;
+	if (s->rest_of != f->ifindex)
+		plan_rest(f, state_rest(&s->state, i, f->speed_mbit), &s->rest);
+	s->rest_of = f->ifindex;
+	place->rest = s->rest;
+	place->classid = m->classid;
+}
+
 static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked, bool own_netns,
 			struct err *e)
 {
@@ -544,6 +577,7 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	struct planned *p = &s->planned[i];
 	struct notes unused = { 0 };
 	struct route_want *routes = NULL;
+	struct place place;
 	struct wants w;
 	int rc = asked ? check_default_cc(c, own_netns, e) : 0;
 
@@ -557,9 +591,10 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (need > p->plan.need)
 		plan_memory(&p->facts, need - p->plan.need, &p->plan,
 			    asked && !s->reverting ? &s->notes : &unused);
-	wants_make(c, &p->facts, &p->plan, routes, own_netns, &w);
+	place_of(s, i, &place);
+	wants_make(c, &p->facts, &p->plan, &place, routes, own_netns, &w);
 	if (asked && !s->reverting)
-		say_who_uses_it(s, c, &p->facts);
+		say_who_uses_it(s, c, p);
 	rc = diff_want(&s->diff, &w, i, asked, e);
 out:
 	free(routes);
@@ -641,6 +676,8 @@ int session_diff(struct session *s, struct err *e)
 					  own_netns, e);
 	if (!rc && !s->diff.look)
 		check_others(s);
+	if (!rc && !s->diff.look)
+		rc = guests_hold(&s->kernel.nl, &s->diff, e);
 	return rc ? rc : diff_end(&s->diff, e);
 }
 

@@ -32,6 +32,8 @@ struct session {
 	bool reverting;			/* what cannot be planned does not keep the others */
 	struct confirm caller;		/* of --confirm-within: this process */
 	struct confirm waits;		/* as the state has it, also where that was cut short */
+	struct rest rest;		/* of htb, of one device: */
+	int rest_of;			/* its index, 0 = of none so far */
 	struct lives lives;		/* show: the circuits that there are */
 	struct notes notes;		/* what the plan decided, what was skipped */
 	struct notes trouble;		/* what a recovery or a rollback met */

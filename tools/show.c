@@ -13,16 +13,22 @@
 #include <string.h>
 
 #include "command.h"
+#include "htb.h"
 #include "print.h"
 #include "qdisc.h"
 #include "sysctl.h"
 #include "units.h"
 
-static void print_stats(const struct qdisc *q, const struct qdisc_stats *st)
+static void print_stats(const struct member *m, const struct qdisc *q,
+			const struct qdisc_stats *st)
 {
-	printf("  qdisc    %s, sent %" PRIu64 " bytes %" PRIu64
+	if (m->classid)
+		printf("  class    %x:%x", OUR_MAJOR, m->classid);
+	else
+		printf("  qdisc    %s", q->kind);
+	printf(", sent %" PRIu64 " bytes %" PRIu64
 	       " packets, %u dropped, %u over rate, backlog %u bytes %u packets\n",
-	       q->kind, st->bytes, st->packets, st->drops, st->overlimits, st->backlog,
+	       st->bytes, st->packets, st->drops, st->overlimits, st->backlog,
 	       st->qlen);
 }
 
@@ -139,7 +145,7 @@ static void show_text(struct session *s, uint32_t n, const struct err *trouble,
 		if (show_drift(s, n))
 			printf("  planned, and in part not so:\n");
 		print_plan(stdout, c, &s->planned[n].plan);
-		print_stats(q, stats);
+		print_stats(&s->state.circuits[n], q, stats);
 	}
 	show_live(s, c);
 }
@@ -159,7 +165,13 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 				 "rtt_us", (json_int_t)c->rtt_us);
 		json_array_append_new(drift, json_string(trouble->text));
 	} else {
+		const uint32_t minor = s->state.circuits[n].classid;
+		char id[CLASS_NAME];
+
 		root = json_plan(c, &s->planned[n].plan);
+		snprintf(id, sizeof(id), "%x:%x", OUR_MAJOR, minor);
+		if (minor)
+			json_object_set_new(root, "class", json_string(id));
 		json_object_set_new(root, "qdisc", json_stats(q, stats));
 	}
 	for (i = 0; !trouble->text[0] && i < s->diff.n; i++) {
@@ -173,6 +185,20 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 	return root;
 }
 
+/* Of its class, which is the circuit's alone, or else of the device's root. */
+static int read_stats(struct session *s, uint32_t n, struct qdisc *q, struct qdisc_stats *stats,
+		      struct err *e)
+{
+	const struct member *m = &s->state.circuits[n];
+	int ifindex = s->planned[n].facts.ifindex;
+	struct htb_class class;
+
+	if (!m->classid)
+		return qdisc_read(&s->kernel.nl, ifindex, q, stats, e);
+	snprintf(q->kind, sizeof(q->kind), "htb");
+	return class_read(&s->kernel.nl, ifindex, m->classid, &class, stats, e);
+}
+
 /* A device that is gone or a circuit that no longer fits is drift, not failure. */
 static void show_one(struct session *s, uint32_t n, json_t *list)
 {
@@ -183,7 +209,7 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 
 	if (p->rc)
 		trouble = p->why;
-	else if (qdisc_read(&s->kernel.nl, p->facts.ifindex, &q, &stats, &e))
+	else if (read_stats(s, n, &q, &stats, &e))
 		trouble = e;
 	if (list)
 		json_array_append_new(list, show_json(s, n, &trouble, &q, &stats));

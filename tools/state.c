@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htb.h"
 #include "object.h"
+#include "plan.h"
 #include "state.h"
 #include "units.h"
 
@@ -287,15 +289,34 @@ static int check_prefixes(const struct circuit *c, const struct member *m, struc
 	return rc;
 }
 
+static bool shares(const struct circuit *c)
+{
+	return c->shaper == SHAPER_NONE || c->shaper == SHAPER_HTB;
+}
+
+/* What several say of the device's one class for all else must be one thing. */
+static int check_rest(const struct circuit *c, const struct circuit *other, struct err *e)
+{
+	char rate[32], its[32];
+
+	if (!c->rest || !other->rest || c->rest == other->rest)
+		return 0;
+	return err_set(e, -EEXIST, "--rest: %s is not the %s that circuit %s says for all of %s",
+		       format_rate(rate, sizeof(rate), c->rest),
+		       format_rate(its, sizeof(its), other->rest), other->name, c->dev);
+}
+
 /* A tbf or fq of ours is sized for one circuit and holds all that leaves by the device. */
 static int check_shaper(const struct circuit *c, const struct member *m, struct err *e)
 {
-	const struct circuit *held = m->circuit.shaper != SHAPER_NONE ? &m->circuit : c;
+	const struct circuit *held = !shares(&m->circuit) ? &m->circuit : c;
 
-	if (strcmp(c->dev, m->circuit.dev) || held->shaper == SHAPER_NONE)
+	if (strcmp(c->dev, m->circuit.dev))
 		return 0;
+	if (shares(held))
+		return check_rest(c, &m->circuit, e);
 	return err_set(e, -EEXIST,
-		       "%s has circuit %s, and %s of %s would hold both to one rate; several on a device each need --shaper none, where the module holds the rate",
+		       "%s has circuit %s, and %s of %s would hold both to one rate; several on a device each need --shaper none, where the module holds the rate, or htb",
 		       c->dev, m->circuit.name, shaper_name(held->shaper), circuit_name(held));
 }
 
@@ -318,6 +339,88 @@ static int check_fits(const struct state *st, const struct circuit *c, struct er
 	return rc;
 }
 
+/* --- classes --------------------------------------------------------------- */
+
+/* One bit for each minor number. */
+struct minors {
+	unsigned char bits[(CLASS_REST + 1) / 8];
+};
+
+static void take(struct minors *m, uint32_t minor)
+{
+	m->bits[minor / 8] |= (unsigned char)(1 << minor % 8);
+}
+
+/* The smallest, 0 = none */
+static uint32_t smallest_free(const struct minors *m)
+{
+	uint32_t i;
+
+	for (i = 1; i <= CLASS_MINOR_MAX; i++)
+		if (!(m->bits[i / 8] & 1 << i % 8))
+			return i;
+	return 0;
+}
+
+static void take_circuits(const struct state *st, const char *dev, bool there_alone,
+			  struct minors *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (!strcmp(st->circuits[i].circuit.dev, dev) &&
+		    (!there_alone || is_there(&st->circuits[i])))
+			take(m, st->circuits[i].classid);
+}
+
+/* Classes that were left because somebody had changed them are still there. */
+static void take_left(const struct state *st, int ifindex, struct minors *m)
+{
+	uint32_t i, minor;
+
+	for (i = 0; i < st->n_base; i++)
+		if (st->base[i].kind == ITEM_CLASS && st->base[i].ifindex == ifindex &&
+		    !class_minor(st->base[i].name, &minor))
+			take(m, minor);
+}
+
+/* What the circuit of this name had until now. */
+static uint32_t same_class(const struct state *st, const struct member *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		const struct member *old = &st->circuits[i];
+
+		if (old != m && old->classid && old->ifindex == m->ifindex &&
+		    !strcmp(old->circuit.name, m->circuit.name))
+			return old->classid;
+	}
+	return 0;
+}
+
+/* That of one which goes in the same run is taken where there is no other. */
+static int give_class(const struct state *st, struct member *m, struct err *e)
+{
+	struct minors all = { { 0 } }, there = { { 0 } };
+
+	m->classid = same_class(st, m);
+	if (m->classid)
+		return 0;
+	take_circuits(st, m->circuit.dev, false, &all);
+	take_left(st, m->ifindex, &all);
+	m->classid = smallest_free(&all);
+	if (!m->classid) {
+		take_circuits(st, m->circuit.dev, true, &there);
+		m->classid = smallest_free(&there);
+	}
+	return m->classid ? 0 :
+	       err_set(e, -ENOSPC, "%s has %u circuits with a class, all that an htb takes; --shaper none needs none",
+		       m->circuit.dev, CLASS_MINOR_MAX);
+}
+
+/* --- edit ------------------------------------------------------------------ */
+
 /* One more, which stands at @at. */
 int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		 struct err *e)
@@ -332,7 +435,7 @@ int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_
 		return err_set(e, -ENOMEM, "out of memory");
 	m->standing = ADDING;
 	*at = st->n_circuits - 1;
-	return 0;
+	return c->shaper == SHAPER_HTB ? give_class(st, m, e) : 0;
 }
 
 struct member *state_find(struct state *st, const char *name)
@@ -378,21 +481,50 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e)
 {
 	const struct member *m = &st->circuits[at];
-	uint64_t sum = 0;
-	char rate[32];
+	uint64_t sum = 0, rest = 0;
+	char rate[32], text[32];
 	uint32_t i;
 
 	if (!speed_mbit || m->circuit.overbook)
 		return 0;
-	for (i = 0; i < st->n_circuits; i++)
-		if (is_there(&st->circuits[i]) && st->circuits[i].ifindex == m->ifindex)
-			sum += st->circuits[i].circuit.rate;
+	for (i = 0; i < st->n_circuits; i++) {
+		if (!is_there(&st->circuits[i]) || st->circuits[i].ifindex != m->ifindex)
+			continue;
+		sum += st->circuits[i].circuit.rate;
+		rest = st->circuits[i].circuit.rest ?: rest;
+	}
+	if (sum <= speed_mbit * 125000 && sum + rest > speed_mbit * 125000)
+		return err_set(e, -ERANGE,
+			       "--rest: %s beside the %s of the circuits on %s is more than the %" PRIu64 "mbit that it carries; less, or --overbook",
+			       format_rate(text, sizeof(text), rest),
+			       format_rate(rate, sizeof(rate), sum), m->circuit.dev, speed_mbit);
 	if (sum <= speed_mbit * 125000)
 		return 0;
 	return err_set(e, -ERANGE,
 		       "--rate: with circuit %s those on %s have %s, more than the %" PRIu64 "mbit that it carries; less, or --overbook",
 		       m->circuit.name, m->circuit.dev, format_rate(rate, sizeof(rate), sum),
 		       speed_mbit);
+}
+
+/*
+ * The rate of what is in no class, of the device of @at: as a circuit of it says, or
+ * what those with a class leave.  @speed_mbit: 0 = not known.
+ */
+uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed_mbit)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		const struct member *m = &st->circuits[i];
+
+		if (!is_there(m) || m->ifindex != st->circuits[at].ifindex)
+			continue;
+		if (m->circuit.rest)
+			return m->circuit.rest;
+		sum += m->circuit.shaper == SHAPER_HTB ? m->circuit.rate : 0;
+	}
+	return plan_rest_rate(speed_mbit, sum);
 }
 
 /* A word that is the name of one device's circuit and another device means neither. */
@@ -453,8 +585,19 @@ static int object_move(char **text, const char *dev)
 	return rc ? rc : text_set(text, value);
 }
 
+/* "eth1 c7c0:1": the device, and what of it */
+static int name_move(char **name, const char *dev)
+{
+	char text[ITEM_NAME];
+
+	snprintf(text, sizeof(text), "%s%s", dev, strchr(*name, ' ') ?: "");
+	return text_set(name, text);
+}
+
 static int base_move(struct base *b, const char *dev)
 {
+	if (b->kind == ITEM_CLASS || b->kind == ITEM_FILTER)
+		return name_move(&b->name, dev);
 	if (b->kind == ITEM_CIRCUIT)
 		return object_move(&b->ours, dev) ?: object_move(&b->next, dev);
 	if (b->kind == ITEM_QDISC || b->kind == ITEM_TXQLEN)

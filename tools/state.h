@@ -15,6 +15,8 @@
  *	ctcp-setup 1 boot 0c1e...
  *	device eth1 7
  *	add lhc --rate 4gbit --rtt 26ms --to 192.0.2.0/24 --shaper none --pace eth1
+ *	class c7c0:1
+ *	add ska --rate 2gbit --rtt 26ms --to 198.51.100.0/24 --shaper htb --unpaced eth1
  *	base sysctl net.ipv4.tcp_sack 0 before 0 ours 1
  *	base qdisc eth1 7 before default ours "tbf rate ..." next default
  *	end
@@ -22,6 +24,7 @@
  * A run that is under way, or was cut short, has its circuits as "adding" and those
  * that they replace as "removing", and what it is about to set as "next".  A device is
  * known by its index; of one that is gone the kernel has taken what was bound to it.
+ * A class is that of the circuit in the next line, which has it as long as it is there.
  *
  * While a change waits for confirmation (ctcp-setup --confirm-within) its circuits are
  * "trial" and those in whose place they are "before", which are back unless it is confirmed
@@ -60,6 +63,7 @@ enum standing {
 struct member {
 	struct circuit circuit;		/* with its name */
 	int ifindex;			/* of its device */
+	uint32_t classid;		/* minor of its class, 0 = --shaper htb is not its */
 	enum standing standing;
 };
 
@@ -104,6 +108,7 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 		  struct err *e);
 int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e);
 int state_drop(struct state *st, const char *word, bool *any, struct err *e);
+uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed_mbit);
 
 int state_device_is(struct state *st, int ifindex, const char *dev);
 int state_device_gone(struct state *st, int ifindex);

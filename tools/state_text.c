@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "htb.h"
 #include "state.h"
 #include "units.h"
 #include "words.h"
@@ -54,6 +55,8 @@ void circuit_print(FILE *out, const struct circuit *c)
 		if (c->via[i].family)
 			fprintf(out, " --via %s", format_addr(text, sizeof(text), &c->via[i]));
 	print_sizes(out, c);
+	if (c->rest)
+		fprintf(out, " --rest %s", format_rate(text, sizeof(text), c->rest));
 	if (c->loss)
 		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
 	fprintf(out, " --shaper %s%s", shaper_name(c->shaper), c->pace ? " --pace" : " --unpaced");
@@ -92,6 +95,8 @@ static void print_circuits(FILE *out, const struct state *st)
 			word_print(out, m->circuit.dev);
 			fprintf(out, " %d\n", m->ifindex);
 		}
+		if (m->classid)
+			fprintf(out, "class %x:%x\n", OUR_MAJOR, m->classid);
 		fputs(verbs[m->standing], out);
 		circuit_print(out, &m->circuit);
 	}
@@ -139,6 +144,7 @@ struct parser {
 	const char *boot;
 	char dev[IFNAMSIZ];	/* of the last device line */
 	int ifindex;
+	uint32_t classid;	/* of a class line, for the next circuit */
 	unsigned int line;
 	bool begun, other_boot, ended;
 	bool file;		/* of circuits, that a person wrote */
@@ -173,6 +179,12 @@ static int parse_device(struct parser *p, int n, char **words)
 	return 0;
 }
 
+static int parse_class(struct parser *p, int n, char **words)
+{
+	return n == 2 && !p->classid && !class_minor(words[1], &p->classid) &&
+	       p->classid <= CLASS_MINOR_MAX ? 0 : -EBADMSG;
+}
+
 /* add NAME OPTION... DEV */
 static int parse_circuit(struct parser *p, int n, char **words, enum standing standing)
 {
@@ -194,10 +206,14 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 	memcpy(a.circuit.name, a.name, sizeof(a.name));
 	if (circuit_check(&a.circuit, &p->why) || (!p->file && strcmp(a.circuit.dev, p->dev)))
 		return -EBADMSG;
+	if (!p->file && (a.circuit.shaper == SHAPER_HTB) != !!p->classid)
+		return -EBADMSG;
 	m = state_add(p->st, &a.circuit, p->ifindex);
 	if (!m)
 		return -ENOMEM;
 	m->standing = standing;
+	m->classid = p->classid;
+	p->classid = 0;
 	return 0;
 }
 
@@ -305,6 +321,8 @@ static int parse_line(struct parser *p, char *line)
 		return parse_head(p, n, words);
 	if (!strcmp(words[0], "device"))
 		return parse_device(p, n, words);
+	if (!strcmp(words[0], "class"))
+		return parse_class(p, n, words);
 	if (!strcmp(words[0], "base"))
 		return parse_base(p, n, words);
 	if (!strcmp(words[0], "confirm"))

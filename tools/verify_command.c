@@ -10,11 +10,14 @@
 #include <string.h>
 
 #include "command.h"
+#include "guests.h"
+#include "htb.h"
 #include "print.h"
 
 /* Where the differences go: lines on stdout, or a list for JSON */
 struct report {
 	json_t *list;		/* NULL: lines */
+	const char *dev;	/* whose guests are told of */
 	unsigned int circuits, differences;
 };
 
@@ -84,6 +87,36 @@ static void verify_waiting(const struct session *s, struct report *r)
 		printf("%s\n", text);
 }
 
+static int add_guest(const char *kind, const char *guest, void *data)
+{
+	struct report *r = data;
+
+	r->differences++;
+	if (r->list)
+		json_array_append_new(r->list, json_pack("{s:s, s:s, s:s, s:s, s:n}", "dev", r->dev,
+							 "item", kind, "name", guest, "is",
+							 "somebody else's", "wants"));
+	else
+		printf("%s: %s on our root %x: is somebody else's\n", r->dev, guest, OUR_MAJOR);
+	return 0;
+}
+
+/* Once a device that has an htb */
+static int verify_root(struct session *s, uint32_t i, struct report *r, struct err *e)
+{
+	const struct member *m = &s->state.circuits[i];
+	uint32_t k;
+
+	if (!m->classid || s->planned[i].rc)
+		return 0;
+	for (k = 0; k < i; k++)
+		if (s->state.circuits[k].classid && s->state.circuits[k].ifindex == m->ifindex &&
+		    session_shows(s, k))
+			return 0;
+	r->dev = m->circuit.dev;
+	return guests_each(&s->kernel.nl, &s->diff, r->dev, m->ifindex, add_guest, r, e);
+}
+
 static int verdict(const struct report *r, const char *dev, bool quiet, struct err *e)
 {
 	if (dev[0] && !r->circuits)
@@ -114,9 +147,12 @@ static int run(struct session *s, void *data, struct err *e)
 	(void)data;
 	if (!rc)
 		verify_waiting(s, &r);
-	for (i = 0; i < s->state.n_circuits && !rc; i++)
-		if (session_shows(s, i))
-			verify_one(s, i, &r);
+	for (i = 0; i < s->state.n_circuits && !rc; i++) {
+		if (!session_shows(s, i))
+			continue;
+		verify_one(s, i, &r);
+		rc = verify_root(s, i, &r, e);
+	}
 	if (!rc)
 		rc = verdict(&r, dev, s->args->quiet, e);
 	if (r.list && rc != -ENOENT)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter.h"
+#include "htb.h"
 #include "object.h"
 #include "qdisc.h"
 #include "wants.h"
@@ -71,7 +73,10 @@ static void want_shaper(struct wants *w, const struct circuit *c,
 	if (c->shaper == SHAPER_NONE)
 		return;
 	want_text(w, ITEM_TXQLEN, f->dev, RULE_NOT_ZERO, TXQLEN_DEFAULT);
-	if (c->shaper == SHAPER_TBF) {
+	if (c->shaper == SHAPER_HTB) {
+		q.state = QDISC_HTB;
+		q.defcls = CLASS_REST;
+	} else if (c->shaper == SHAPER_TBF) {
 		q.state = QDISC_TBF;
 		q.rate = c->rate;
 		q.burst = (uint32_t)p->burst;
@@ -84,6 +89,58 @@ static void want_shaper(struct wants *w, const struct circuit *c,
 	}
 	want = add_want(w, ITEM_QDISC, f->dev, RULE_EXACT);
 	qdisc_format(&q, want->value, sizeof(want->value));
+}
+
+static void want_class(struct wants *w, const char *dev, uint32_t minor,
+		       const struct htb_class *class)
+{
+	char name[ITEM_NAME];
+	struct want *want = add_want(w, ITEM_CLASS, class_name(name, sizeof(name), dev, minor),
+				     RULE_EXACT);
+
+	class_format(class, want->value, sizeof(want->value));
+}
+
+/* That of all else first, so that from the first moment on it has a rate. */
+static void want_classes(struct wants *w, const struct circuit *c, const struct facts *f,
+			 const struct plan *p, const struct place *place)
+{
+	const struct htb_class rest = {
+		.state = CLASS_OURS, .rate = place->rest.rate, .burst = place->rest.burst,
+		.quantum = place->rest.quantum,
+	};
+	const struct htb_class class = {
+		.state = CLASS_OURS, .rate = c->rate, .burst = (uint32_t)p->burst,
+		.quantum = p->quantum, .limit = (uint32_t)p->limit,
+	};
+
+	want_class(w, f->dev, CLASS_REST, &rest);
+	want_class(w, f->dev, place->classid, &class);
+}
+
+static void want_filter(struct wants *w, const char *dev, const struct prefix *to,
+			uint32_t minor)
+{
+	const struct filter filter = { .state = FILTER_OURS, .minor = minor };
+	char name[ITEM_NAME], text[64];
+	struct want *want;
+
+	snprintf(name, sizeof(name), "%s %s", dev, format_prefix(text, sizeof(text), to));
+	want = add_want(w, ITEM_FILTER, name, RULE_EXACT);
+	filter_format(&filter, want->value, sizeof(want->value));
+}
+
+/* The class with its queue is there before traffic is led into it. */
+static void want_htb(struct wants *w, const struct circuit *c, const struct facts *f,
+		     const struct plan *p, const struct place *place)
+{
+	uint32_t i;
+
+	if (c->shaper != SHAPER_HTB)
+		return;
+	want_classes(w, c, f, p, place);
+	for (i = 0; i < c->n_to; i++)
+		want_filter(w, f->dev, &c->to[i], place->classid);
 }
 
 /*
@@ -145,10 +202,10 @@ static int bound_to(enum item_kind kind, const struct facts *f)
 	}
 }
 
-/* @routes: one for each prefix of @c, which last as long as @w. */
+/* @place: of htb; @routes: one for each prefix of @c, which last as long as @w. */
 void wants_make(const struct circuit *c, const struct facts *f,
-		const struct plan *p, const struct route_want *routes, bool own_netns,
-		struct wants *w)
+		const struct plan *p, const struct place *place,
+		const struct route_want *routes, bool own_netns, struct wants *w)
 {
 	static const char * const switches[] = {
 		"net.ipv4.tcp_window_scaling", "net.ipv4.tcp_sack",
@@ -166,6 +223,7 @@ void wants_make(const struct circuit *c, const struct facts *f,
 		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
 	want_buffers(w, p);
 	want_shaper(w, c, f, p);
+	want_htb(w, c, f, p, place);
 	want_circuit(w, c, f, p);
 	for (k = 0; k < c->n_to; k++)
 		want_route(w, &routes[k]);

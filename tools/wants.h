@@ -29,7 +29,13 @@ struct want {
 	const struct route_want *route;	/* RULE_ROUTE */
 };
 
-#define WANTS_MAX (20 + TO_MAX)
+/* Of --shaper htb: the circuit's class, and that of all else on the device. */
+struct place {
+	uint32_t classid;		/* minor */
+	struct rest rest;
+};
+
+#define WANTS_MAX (22 + 2 * TO_MAX)
 
 struct wants {
 	uint32_t n;
@@ -37,8 +43,8 @@ struct wants {
 };
 
 void wants_make(const struct circuit *c, const struct facts *f,
-		const struct plan *p, const struct route_want *routes, bool own_netns,
-		struct wants *w);
+		const struct plan *p, const struct place *place,
+		const struct route_want *routes, bool own_netns, struct wants *w);
 int want_target(const struct want *w, const char *base, char target[ITEM_VALUE],
 		struct err *e);
 

@@ -20,6 +20,8 @@ static int is_change(const struct msghdr *msg)
 		return 0;
 	nlh = msg->msg_iov[0].iov_base;
 	return nlh->nlmsg_type == RTM_NEWQDISC || nlh->nlmsg_type == RTM_DELQDISC ||
+	       nlh->nlmsg_type == RTM_NEWTCLASS || nlh->nlmsg_type == RTM_DELTCLASS ||
+	       nlh->nlmsg_type == RTM_NEWTFILTER || nlh->nlmsg_type == RTM_DELTFILTER ||
 	       nlh->nlmsg_type == RTM_NEWROUTE || nlh->nlmsg_type == RTM_DELROUTE;
 }
 

@@ -185,7 +185,7 @@ static void test_values(void **state)
 		{ 2, CIRCUIT "--pace=4gbit lo", "", "takes no value" },
 		{ 2, CIRCUIT "--early-window=1 lo", "", "takes no value" },
 		{ 2, "show --pace", "", "\"--pace\" is not an option of show" },
-		{ 2, CIRCUIT "--shaper htb lo", "", "one of tbf, fq, none" },
+		{ 2, CIRCUIT "--shaper hfsc lo", "", "one of tbf, fq, htb, none" },
 		{ 2, CIRCUIT "--to 10.0.0.1/8 lo", "", "did you mean 10.0.0.0/8?" },
 		{ 2, CIRCUIT "--to nowhere lo", "", "not a prefix" },
 		{ 2, CIRCUIT "--to 10.0.0.0/8 --to 10.0.0.0/8 lo", "",
@@ -211,6 +211,9 @@ static void test_values(void **state)
 		{ 2, CIRCUIT "--to 10.0.0.0/8 --via 10.0.0.0/8 lo", "", "not an address" },
 		{ 2, CIRCUIT "--shaper fq --burst 100kb lo", "", "--shaper fq has none" },
 		{ 2, CIRCUIT "--shaper none --limit 100kb lo", "", "has no queue" },
+		{ 2, CIRCUIT "--shaper htb lo", "", "htb needs --to" },
+		{ 2, CIRCUIT "--rest 1gbit lo", "", "--shaper tbf has no classes" },
+		{ 2, CIRCUIT "--rest 1mbps lo", "", "--rest: \"1mbps\" means megabytes" },
 	};
 
 	(void)state;

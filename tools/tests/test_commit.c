@@ -250,7 +250,7 @@ static int run_diff(struct run *r, uint32_t asked)
 			continue;
 		plan(r, i, &f, &p);
 		plan_memory(&f, need - p.need, &p, &r->notes);
-		wants_make(&r->state.circuits[i].circuit, &f, &p, NULL, true, &w);
+		wants_make(&r->state.circuits[i].circuit, &f, &p, NULL, NULL, true, &w);
 		rc = diff_want(&r->diff, &w, i, i == asked, &r->e);
 	}
 	return rc ? rc : diff_end(&r->diff, &r->e);

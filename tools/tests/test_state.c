@@ -127,6 +127,7 @@ static void assert_circuit(const struct circuit *a, const struct circuit *b)
 	assert_int_equal(a->pace, b->pace);
 	assert_int_equal(a->early_window, b->early_window);
 	assert_int_equal(a->overbook, b->overbook);
+	assert_int_equal(a->rest, b->rest);
 }
 
 static void test_there_and_back(void **state)

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Filters of our root htb: see filter.h.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "filter.h"
+#include "htb.h"
+
+#define PRIO_IP4	100U	/* of the longest prefix */
+#define PRIO_IP6	200U
+#define PRIO_TAGGED	1000U	/* more than without a tag */
+
+static unsigned int full_length(const struct prefix *to)
+{
+	return to->family == AF_INET ? 32 : 128;
+}
+
+uint32_t filter_prio(const struct prefix *to, bool tagged)
+{
+	uint32_t first = to->family == AF_INET ? PRIO_IP4 : PRIO_IP6;
+
+	return first + full_length(to) - to->len + (tagged ? PRIO_TAGGED : 0);
+}
+
+static uint16_t ethertype(const struct prefix *to)
+{
+	return to->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
+}
+
+/* As the kernel has it in tcm_info: priority, and what the packet begins with. */
+static uint32_t filter_info(const struct prefix *to, bool tagged)
+{
+	return TC_H_MAKE(filter_prio(to, tagged) << 16,
+			 htons(tagged ? ETH_P_8021Q : ethertype(to)));
+}
+
+/* --- handles --------------------------------------------------------------- */
+
+unsigned int filter_tries(const struct prefix *to)
+{
+	return to->family == AF_INET ? 1 : FILTER_TRIES;
+}
+
+/* FNV-1a, of the address and which try it is. */
+static uint32_t hash(const struct prefix *to, unsigned int n)
+{
+	uint32_t h = 2166136261U ^ n;
+	size_t i;
+
+	for (i = 0; i < sizeof(to->addr); i++)
+		h = (h ^ to->addr[i]) * 16777619U;
+	return h;
+}
+
+/*
+ * The bits of the prefix, counted from 1, as 0 would be none; the last /32 is where
+ * the first would be, and neither is an address that anybody has.
+ */
+static uint32_t number(const struct prefix *to)
+{
+	uint32_t bits;
+
+	memcpy(&bits, to->addr, sizeof(bits));
+	bits = to->len ? ntohl(bits) >> (32 - to->len) : 0;
+	return to->len == 32 ? bits : bits + 1;
+}
+
+uint32_t filter_handle(const struct prefix *to, unsigned int n)
+{
+	uint32_t handle = to->family == AF_INET ? number(to) : hash(to, n);
+
+	return handle ?: UINT32_MAX;
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+void filter_format(const struct filter *f, char *buf, size_t len)
+{
+	static const char * const states[] = {
+		[FILTER_ABSENT] = "absent",
+		[FILTER_UNFINISHED] = "unfinished",
+		[FILTER_OTHER] = "other",
+	};
+
+	if (f->state == FILTER_OURS)
+		snprintf(buf, len, "class %x:%x", OUR_MAJOR, f->minor);
+	else
+		snprintf(buf, len, "%s", states[f->state]);
+}
+
+int filter_parse(const char *text, struct filter *f)
+{
+	memset(f, 0, sizeof(*f));
+	if (!strcmp(text, "absent"))
+		return 0;
+	if (!strcmp(text, "unfinished")) {
+		f->state = FILTER_UNFINISHED;
+		return 0;
+	}
+	if (!strcmp(text, "other")) {
+		f->state = FILTER_OTHER;
+		return 0;
+	}
+	f->state = FILTER_OURS;
+	return strncmp(text, "class ", 6) ? -EINVAL : class_minor(text, &f->minor);
+}
+
+/* --- messages -------------------------------------------------------------- */
+
+struct nlmsghdr *filter_message(void *buf, int type, int ifindex, const struct prefix *to,
+				bool tagged, uint32_t handle)
+{
+	struct nlmsghdr *nlh = qdisc_message(buf, type, ifindex, OUR_HANDLE, handle, "flower");
+	struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+
+	tcm->tcm_info = filter_info(to, tagged);
+	return nlh;
+}
+
+static void put_mask(struct nlmsghdr *nlh, uint16_t attr, const struct prefix *to)
+{
+	unsigned char mask[16] = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < to->len; i++)
+		mask[i / 8] |= (unsigned char)(0x80 >> i % 8);
+	mnl_attr_put(nlh, attr, full_length(to) / 8, mask);
+}
+
+static void put_address(struct nlmsghdr *nlh, const struct prefix *to)
+{
+	bool ip4 = to->family == AF_INET;
+
+	mnl_attr_put(nlh, ip4 ? TCA_FLOWER_KEY_IPV4_DST : TCA_FLOWER_KEY_IPV6_DST,
+		     full_length(to) / 8, to->addr);
+	put_mask(nlh, ip4 ? TCA_FLOWER_KEY_IPV4_DST_MASK : TCA_FLOWER_KEY_IPV6_DST_MASK, to);
+}
+
+void filter_put(struct nlmsghdr *nlh, const struct prefix *to, bool tagged, uint32_t minor)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TCA_OPTIONS);
+
+	mnl_attr_put_u32(nlh, TCA_FLOWER_CLASSID, OUR_HANDLE | minor);
+	mnl_attr_put_u16(nlh, TCA_FLOWER_KEY_ETH_TYPE,
+			 htons(tagged ? ETH_P_8021Q : ethertype(to)));
+	if (tagged)
+		mnl_attr_put_u16(nlh, TCA_FLOWER_KEY_VLAN_ETH_TYPE, htons(ethertype(to)));
+	if (to->len)
+		put_address(nlh, to);
+	mnl_attr_put_u32(nlh, TCA_FLOWER_FLAGS, 0);
+	mnl_attr_nest_end(nlh, nest);
+}
+
+/* --- read ------------------------------------------------------------------ */
+
+/* -1: not one of a prefix */
+static int mask_length(const unsigned char *mask, unsigned int bits)
+{
+	unsigned int i, n = 0;
+
+	while (n < bits && mask[n / 8] & 0x80 >> n % 8)
+		n++;
+	for (i = n; i < bits; i++)
+		if (mask[i / 8] & 0x80 >> i % 8)
+			return -1;
+	return (int)n;
+}
+
+static void get_address(const struct nlattr *attr, struct flower *fl, int family)
+{
+	uint16_t n = family == AF_INET ? 4 : 16;
+
+	if (mnl_attr_get_payload_len(attr) != n) {
+		fl->plain = false;
+		return;
+	}
+	fl->to.family = family;
+	memcpy(fl->to.addr, mnl_attr_get_payload(attr), n);
+}
+
+static void get_mask(const struct nlattr *attr, struct flower *fl, unsigned int bits)
+{
+	int n = mnl_attr_get_payload_len(attr) * 8U == bits ?
+		mask_length(mnl_attr_get_payload(attr), bits) : -1;
+
+	if (n < 0)
+		fl->plain = false;
+	else
+		fl->to.len = (unsigned int)n;
+}
+
+static int family_of(const struct nlattr *attr)
+{
+	uint16_t type;
+
+	if (mnl_attr_validate(attr, MNL_TYPE_U16))
+		return 0;
+	type = ntohs(mnl_attr_get_u16(attr));
+	return type == ETH_P_IP ? AF_INET : type == ETH_P_IPV6 ? AF_INET6 : 0;
+}
+
+static void get_option(const struct nlattr *attr, struct flower *fl)
+{
+	switch (mnl_attr_get_type(attr)) {
+	case TCA_FLOWER_CLASSID:
+		if (!mnl_attr_validate(attr, MNL_TYPE_U32))
+			fl->classid = mnl_attr_get_u32(attr);
+		break;
+	case TCA_FLOWER_KEY_ETH_TYPE:
+	case TCA_FLOWER_KEY_VLAN_ETH_TYPE:
+		fl->to.family = family_of(attr) ?: fl->to.family;
+		break;
+	case TCA_FLOWER_KEY_IPV4_DST:
+		get_address(attr, fl, AF_INET);
+		break;
+	case TCA_FLOWER_KEY_IPV6_DST:
+		get_address(attr, fl, AF_INET6);
+		break;
+	case TCA_FLOWER_KEY_IPV4_DST_MASK:
+		get_mask(attr, fl, 32);
+		break;
+	case TCA_FLOWER_KEY_IPV6_DST_MASK:
+		get_mask(attr, fl, 128);
+		break;
+	case TCA_FLOWER_FLAGS:
+	case TCA_FLOWER_IN_HW_COUNT:
+		break;
+	case TCA_FLOWER_ACT:
+		/* the kernel says that there are none by an empty list, or by nothing */
+		fl->plain &= !mnl_attr_get_payload_len(attr);
+		break;
+	default:
+		fl->plain = false;
+	}
+}
+
+int flower_parse(const struct nlmsghdr *nlh, struct flower *fl)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr, *option;
+
+	memset(fl, 0, sizeof(*fl));
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm))
+		return -EBADMSG;
+	fl->info = tcm->tcm_info;
+	fl->handle = tcm->tcm_handle;
+	fl->plain = true;
+	fl->tagged = TC_H_MIN(tcm->tcm_info) == htons(ETH_P_8021Q);
+	mnl_attr_for_each(attr, nlh, sizeof(*tcm)) {
+		if (mnl_attr_get_type(attr) == TCA_KIND &&
+		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+			snprintf(fl->kind, sizeof(fl->kind), "%s", mnl_attr_get_str(attr));
+		else if (mnl_attr_get_type(attr) == TCA_CHAIN &&
+			 !mnl_attr_validate(attr, MNL_TYPE_U32))
+			fl->plain &= !mnl_attr_get_u32(attr);
+	}
+	/* what other kinds have there is of other types */
+	mnl_attr_for_each(attr, nlh, sizeof(*tcm))
+		if (mnl_attr_get_type(attr) == TCA_OPTIONS && !strcmp(fl->kind, "flower"))
+			mnl_attr_for_each_nested(option, attr)
+				get_option(option, fl);
+	return 0;
+}
+
+/* That of this prefix, in its place, whichever class it leads to. */
+bool flower_is(const struct flower *fl, const struct prefix *to, bool tagged)
+{
+	return !strcmp(fl->kind, "flower") && fl->plain && fl->tagged == tagged &&
+	       fl->info == filter_info(to, tagged) && prefix_equal(&fl->to, to) &&
+	       TC_H_MAJ(fl->classid) == OUR_HANDLE;
+}
+
+static int on_flower(const struct nlmsghdr *nlh, void *data)
+{
+	flower_parse(nlh, data);
+	return MNL_CB_OK;
+}
+
+/* Without a root of ours, a priority in use, or a filter of this handle there is none. */
+static bool is_absent(int rc)
+{
+	return rc == -ENOENT || rc == -EINVAL || rc == -EOPNOTSUPP;
+}
+
+/* @fl->kind is "" if there is none. */
+static int read_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,
+		    uint32_t handle, struct flower *fl, struct err *e)
+{
+	union nl_request req;
+	int rc;
+
+	memset(fl, 0, sizeof(*fl));
+	rc = nlm_get(nl, filter_message(&req, RTM_GETTFILTER, ifindex, to, tagged, handle),
+		     on_flower, fl, e);
+	return is_absent(rc) ? 0 : rc;
+}
+
+static int read_tagged(struct nl *nl, int ifindex, const struct prefix *to, struct filter *f,
+		       struct err *e)
+{
+	struct flower fl;
+	int rc = read_one(nl, ifindex, to, true, f->handle, &fl, e);
+
+	if (rc)
+		return rc;
+	if (fl.kind[0] && !flower_is(&fl, to, true))
+		f->state = FILTER_OTHER;
+	else if (!fl.kind[0] || TC_H_MIN(fl.classid) != f->minor)
+		f->state = FILTER_UNFINISHED;
+	return 0;
+}
+
+/*
+ * That without a tag is made first and deleted last, so that where it is not the other
+ * is not either.  @f->handle is where it is, or where it could be, 0 = nowhere.
+ */
+int filter_read(struct nl *nl, int ifindex, const struct prefix *to, struct filter *f,
+		struct err *e)
+{
+	unsigned int n, tries = filter_tries(to);
+	struct flower fl;
+	bool taken = false;
+	int rc;
+
+	memset(f, 0, sizeof(*f));
+	for (n = 0; n < tries; n++) {
+		uint32_t handle = filter_handle(to, n);
+
+		rc = read_one(nl, ifindex, to, false, handle, &fl, e);
+		if (rc)
+			return rc;
+		if (flower_is(&fl, to, false)) {
+			f->state = FILTER_OURS;
+			f->minor = TC_H_MIN(fl.classid);
+			f->handle = handle;
+			return read_tagged(nl, ifindex, to, f, e);
+		}
+		if (!fl.kind[0] && !f->handle)
+			f->handle = handle;
+		taken |= fl.kind[0];
+	}
+	if (taken && !f->handle)
+		f->state = FILTER_OTHER;
+	return 0;
+}
+
+/* --- write ----------------------------------------------------------------- */
+
+static int put_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,
+		   const struct filter *f, struct err *e)
+{
+	union nl_request req;
+	struct nlmsghdr *nlh = filter_message(&req, RTM_NEWTFILTER, ifindex, to, tagged,
+					      f->handle);
+
+	nlh->nlmsg_flags = NLM_F_CREATE;
+	filter_put(nlh, to, tagged, f->minor);
+	return nlm_talk(nl, nlh, e);
+}
+
+static int delete_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,
+		      uint32_t handle, struct err *e)
+{
+	union nl_request req;
+	int rc = nlm_talk(nl, filter_message(&req, RTM_DELTFILTER, ifindex, to, tagged, handle),
+			  e);
+
+	return is_absent(rc) ? 0 : rc;
+}
+
+static int delete_both(struct nl *nl, int ifindex, const struct prefix *to, uint32_t handle,
+		       struct err *e)
+{
+	int rc = delete_one(nl, ifindex, to, true, handle, e);
+
+	return rc ? rc : delete_one(nl, ifindex, to, false, handle, e);
+}
+
+/* One that is there is replaced at once: no packet finds none. */
+int filter_write(struct nl *nl, int ifindex, const struct prefix *to, const struct filter *f,
+		 struct err *e)
+{
+	struct filter now, make = *f;
+	int rc = filter_read(nl, ifindex, to, &now, e);
+
+	if (rc)
+		return rc;
+	if (now.state == FILTER_OTHER)
+		return err_set(e, -EEXIST, "a filter of somebody else's is in its place");
+	if (f->state == FILTER_ABSENT)
+		return now.state == FILTER_ABSENT ? 0 :
+		       delete_both(nl, ifindex, to, now.handle, e);
+	if (f->state != FILTER_OURS)
+		return err_set(e, -EINVAL, "not a filter of ours");
+	make.handle = now.handle;
+	rc = put_one(nl, ifindex, to, false, &make, e);
+	return rc ? rc : put_one(nl, ifindex, to, true, &make, e);
+}
+
+struct flower_walk {
+	int (*each)(const struct flower *fl, void *data);
+	void *data;
+	int ifindex;
+};
+
+static int on_walk(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct flower_walk *walk = data;
+	struct flower fl;
+
+	/* a priority without a handle is the table of its filters */
+	if (flower_parse(nlh, &fl) || !fl.handle || tcm->tcm_ifindex != walk->ifindex)
+		return MNL_CB_OK;
+	errno = -walk->each(&fl, walk->data);
+	return errno ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+/* Each filter of the root. */
+int filter_each(struct nl *nl, int ifindex, int (*each)(const struct flower *fl, void *data),
+		void *data, struct err *e)
+{
+	struct flower_walk walk = { .each = each, .data = data, .ifindex = ifindex };
+	union nl_request req;
+	struct nlmsghdr *nlh = qdisc_message(&req, RTM_GETTFILTER, ifindex, OUR_HANDLE, 0, NULL);
+
+	return nlm_dump(nl, nlh, on_walk, &walk, e);
+}
