@@ -303,6 +303,27 @@ static int check_via(const struct circuit *c, struct err *e)
 	return 0;
 }
 
+/* What each has and needs. */
+static int check_shaper(const struct circuit *c, struct err *e)
+{
+	const char *name = shaper_name(c->shaper);
+
+	if (c->burst && c->shaper != SHAPER_TBF && c->shaper != SHAPER_HTB)
+		return err_set(e, -EINVAL,
+			       "--burst is the bucket of tbf or htb; --shaper %s has none", name);
+	if (c->rest && c->shaper != SHAPER_HTB)
+		return err_set(e, -EINVAL,
+			       "--rest is for what is in no class of htb; --shaper %s has no classes",
+			       name);
+	if (c->shaper == SHAPER_HTB && !c->n_to)
+		return err_set(e, -EINVAL,
+			       "--shaper htb needs --to: by its prefix traffic finds the class");
+	if (c->limit && c->shaper == SHAPER_NONE)
+		return err_set(e, -EINVAL,
+			       "--limit is room in a queue; --shaper none has no queue");
+	return 0;
+}
+
 /* What the options say about each other.  The parsers checked each alone. */
 int circuit_check(const struct circuit *c, struct err *e)
 {
@@ -323,19 +344,5 @@ int circuit_check(const struct circuit *c, struct err *e)
 			       c->dev);
 	if (check_via(c, e))
 		return -EINVAL;
-	if (c->burst && c->shaper != SHAPER_TBF && c->shaper != SHAPER_HTB)
-		return err_set(e, -EINVAL,
-			       "--burst is the bucket of tbf or htb; --shaper %s has none",
-			       shaper_name(c->shaper));
-	if (c->rest && c->shaper != SHAPER_HTB)
-		return err_set(e, -EINVAL,
-			       "--rest is for what is in no class of htb; --shaper %s has no classes",
-			       shaper_name(c->shaper));
-	if (c->shaper == SHAPER_HTB && !c->n_to)
-		return err_set(e, -EINVAL,
-			       "--shaper htb needs --to: by its prefixes traffic finds the circuit's class");
-	if (c->limit && c->shaper == SHAPER_NONE)
-		return err_set(e, -EINVAL,
-			       "--limit is room in a queue; --shaper none has no queue");
-	return 0;
+	return check_shaper(c, e);
 }

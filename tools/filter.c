@@ -241,10 +241,24 @@ static void get_option(const struct nlattr *attr, struct flower *fl)
 	}
 }
 
+static void get_options(const struct nlmsghdr *nlh, struct flower *fl)
+{
+	const struct nlattr *attr, *options = NULL;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct tcmsg))
+		if (mnl_attr_get_type(attr) == TCA_OPTIONS)
+			options = attr;
+	if (!options)
+		return;
+	mnl_attr_for_each_nested(attr, options) {
+		get_option(attr, fl);
+	}
+}
+
 int flower_parse(const struct nlmsghdr *nlh, struct flower *fl)
 {
 	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
-	const struct nlattr *attr, *option;
+	const struct nlattr *attr;
 
 	memset(fl, 0, sizeof(*fl));
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm))
@@ -262,10 +276,8 @@ int flower_parse(const struct nlmsghdr *nlh, struct flower *fl)
 			fl->plain &= !mnl_attr_get_u32(attr);
 	}
 	/* what other kinds have there is of other types */
-	mnl_attr_for_each(attr, nlh, sizeof(*tcm))
-		if (mnl_attr_get_type(attr) == TCA_OPTIONS && !strcmp(fl->kind, "flower"))
-			mnl_attr_for_each_nested(option, attr)
-				get_option(option, fl);
+	if (!strcmp(fl->kind, "flower"))
+		get_options(nlh, fl);
 	return 0;
 }
 

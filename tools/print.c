@@ -47,7 +47,8 @@ static void print_shaper(FILE *out, const struct circuit *c, const struct plan *
 				  "something else must hold the rate");
 	} else if (c->shaper == SHAPER_HTB) {
 		fprintf(out,
-			"  shaper   htb class of rate %s burst %" PRIu64 " quantum %u limit %" PRIu64 " bytes\n",
+			"  shaper   htb class of rate %s burst %" PRIu64
+			" quantum %u limit %" PRIu64 " bytes\n",
 			format_rate(rate, sizeof(rate), c->rate), p->burst, p->quantum, p->limit);
 	} else if (c->shaper == SHAPER_TBF) {
 		fprintf(out, "  shaper   tbf rate %s burst %" PRIu64 " limit %" PRIu64 " bytes\n",

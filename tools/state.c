@@ -414,8 +414,10 @@ static int give_class(const struct state *st, struct member *m, struct err *e)
 		take_circuits(st, m->circuit.dev, true, &there);
 		m->classid = smallest_free(&there);
 	}
-	return m->classid ? 0 :
-	       err_set(e, -ENOSPC, "%s has %u circuits with a class, all that an htb takes; --shaper none needs none",
+	if (m->classid)
+		return 0;
+	return err_set(e, -ENOSPC,
+		       "%s has %u circuits with a class, all that an htb takes; --shaper none needs none",
 		       m->circuit.dev, CLASS_MINOR_MAX);
 }
 
@@ -474,6 +476,20 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 	return state_insert(st, c, ifindex, at, e);
 }
 
+static int admit_rest(const struct member *m, uint64_t sum, uint64_t rest, uint64_t speed_mbit,
+		      struct err *e)
+{
+	char rate[32], text[32];
+
+	if (sum + rest <= speed_mbit * 125000)
+		return 0;
+	return err_set(e, -ERANGE,
+		       "--rest: %s beside the %s of the circuits on %s is more than the %" PRIu64
+		       "mbit that it carries; less, or --overbook",
+		       format_rate(text, sizeof(text), rest),
+		       format_rate(rate, sizeof(rate), sum), m->circuit.dev, speed_mbit);
+}
+
 /*
  * The circuits of a device together have no more than it carries: @at is the last that
  * was added.  @speed_mbit: 0 = not known.
@@ -482,7 +498,7 @@ int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct
 {
 	const struct member *m = &st->circuits[at];
 	uint64_t sum = 0, rest = 0;
-	char rate[32], text[32];
+	char rate[32];
 	uint32_t i;
 
 	if (!speed_mbit || m->circuit.overbook)
@@ -491,15 +507,11 @@ int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct
 		if (!is_there(&st->circuits[i]) || st->circuits[i].ifindex != m->ifindex)
 			continue;
 		sum += st->circuits[i].circuit.rate;
-		rest = st->circuits[i].circuit.rest ?: rest;
+		if (st->circuits[i].circuit.rest)
+			rest = st->circuits[i].circuit.rest;
 	}
-	if (sum <= speed_mbit * 125000 && sum + rest > speed_mbit * 125000)
-		return err_set(e, -ERANGE,
-			       "--rest: %s beside the %s of the circuits on %s is more than the %" PRIu64 "mbit that it carries; less, or --overbook",
-			       format_rate(text, sizeof(text), rest),
-			       format_rate(rate, sizeof(rate), sum), m->circuit.dev, speed_mbit);
 	if (sum <= speed_mbit * 125000)
-		return 0;
+		return admit_rest(m, sum, rest, speed_mbit, e);
 	return err_set(e, -ERANGE,
 		       "--rate: with circuit %s those on %s have %s, more than the %" PRIu64 "mbit that it carries; less, or --overbook",
 		       m->circuit.name, m->circuit.dev, format_rate(rate, sizeof(rate), sum),

@@ -190,6 +190,7 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 {
 	struct member *m;
 	struct args a;
+	bool htb;
 	int rc;
 
 	if ((standing == TRIAL || standing == BEFORE) && !p->st->confirm.deadline)
@@ -206,7 +207,8 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 	memcpy(a.circuit.name, a.name, sizeof(a.name));
 	if (circuit_check(&a.circuit, &p->why) || (!p->file && strcmp(a.circuit.dev, p->dev)))
 		return -EBADMSG;
-	if (!p->file && (a.circuit.shaper == SHAPER_HTB) != !!p->classid)
+	htb = a.circuit.shaper == SHAPER_HTB;
+	if (!p->file && htb != !!p->classid)
 		return -EBADMSG;
 	m = state_add(p->st, &a.circuit, p->ifindex);
 	if (!m)

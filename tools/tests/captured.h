@@ -49,7 +49,7 @@ static inline bool capture(const char *line)
 
 /* What --dry-run prints for this change. */
 static inline void dry_run_line(enum item_kind kind, const char *name, const char *to,
-			 char *line, size_t len)
+				char *line, size_t len)
 {
 	struct change c = { .kind = kind };
 

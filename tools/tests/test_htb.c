@@ -68,7 +68,8 @@ static void test_class_text(void **state)
 		"other rate 125000000 ceil 250000000 quantum 60000 leaf fq",
 	};
 	static const char * const bad[] = {
-		"", "rate 1", "rate 1 burst 2 quantum 3 limit", "rate 1 burst 2 quantum 3 x", "nothing",
+		"", "rate 1", "rate 1 burst 2 quantum 3 limit", "rate 1 burst 2 quantum 3 x",
+		"nothing",
 	};
 	struct htb_class c;
 	char text[128];
@@ -117,7 +118,9 @@ static void test_class_equal(void **state)
 static void test_filter_text(void **state)
 {
 	static const char * const texts[] = { "absent", "unfinished", "other", "class c7c0:1f" };
-	static const char * const bad[] = { "", "class", "class 1", "class c7c1:1", "class c7c0:0" };
+	static const char * const bad[] = {
+		"", "class", "class 1", "class c7c1:1", "class c7c0:0",
+	};
 	struct filter f;
 	char text[64];
 	size_t i;
@@ -192,6 +195,11 @@ static void test_handles(void **state)
 		assert_int_equal(filter_tries(&p), 1);
 		assert_int_equal(filter_handle(&p, 0), rows[i].handle);
 	}
+	/* setup_htb.sh has these two on one device */
+	p = prefix("fd81:0:caef:11df::/64");
+	q = prefix("fd81:0:9047:5c3a::/64");
+	assert_int_equal(filter_handle(&p, 0), filter_handle(&q, 0));
+	assert_int_not_equal(filter_handle(&p, 1), filter_handle(&q, 1));
 	p = prefix("2001:db8::/32");
 	q = prefix("2001:db9::/32");
 	assert_int_equal(filter_tries(&p), FILTER_TRIES);
@@ -458,10 +466,12 @@ static void test_class(void **state)
 	} cases[] = {
 		{ { .rate = GBIT, .burst = 69644, .quantum = 69644, .limit = 1626036 }, 1 },
 		{ { .rate = 1000, .burst = 69644, .quantum = 1514, .limit = 69644 }, 0xfffe },
-		{ { .rate = 77760000, .burst = 1514, .quantum = 200000, .limit = UINT32_MAX }, 0xc7c0 },
+		{ { .rate = 77760000, .burst = 1514, .quantum = 200000, .limit = UINT32_MAX },
+		  0xc7c0 },
 		{ { .rate = 4294967295, .burst = 858993, .quantum = 69644, .limit = 9000 }, 16 },
 		{ { .rate = 4294967296, .burst = 858993, .quantum = 69644, .limit = 9000 }, 17 },
-		{ { .rate = 12500000000, .burst = 2500000, .quantum = 69644, .limit = 162500648 }, 2 },
+		{ { .rate = 12500000000, .burst = 2500000, .quantum = 69644, .limit = 162500648 },
+		  2 },
 		{ { .rate = 125000000000, .burst = 25000000, .quantum = 69644 }, CLASS_REST },
 	};
 	char name[CLASS_NAME], text[ITEM_VALUE], lines[1024], *line, *save;
