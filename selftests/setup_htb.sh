@@ -159,6 +159,12 @@ dry_run()
 	in_host sh -e <<<"$(grep '^tc' <<<"$OUT")"
 	same "--dry-run, run by a shell" "$real" \
 		"$(classes | sed 's/burst [^ ]*//g'; filters)"
+	in_host tc qdisc del dev eth1 root
+	add lhc 10.81.0.0/16 1gbit
+	setup change lhc --to 10.85.0.0/16 "${GATEWAYS[@]}" --quiet --dry-run >"$TMP/lines" 2>&1
+	equal "a new prefix has its filter before the old one has none" "replace replace del del" \
+		"$(sed -n 's/^tc filter \([a-z]*\) .*/\1/p' "$TMP/lines" | tr '\n' ' ' | sed 's/ $//')"
+	setup undo --all --quiet
 	host_end
 }
 
@@ -235,6 +241,31 @@ classified()
 	equal "no packet past the classes" 0 "$(in_host tc -s -d qdisc show dev eth1 |
 		sed -n 's/.*direct_packets_stat \([0-9]*\).*/\1/p')"
 	setup undo --all --quiet
+	host_end
+}
+
+# Two IPv6 prefixes whose handles would be the same: each has one of its own, and goes
+# without the other.
+same_handle()
+{
+	local one=fd81:0:caef:11df::/64 other=fd81:0:9047:5c3a::/64
+
+	host same-handle
+	GATEWAYS=(--via fd78::254)
+	add lhc $one 1gbit
+	works "the same handle: add" add ska $other 1gbit
+	works "the same handle: verify" setup verify
+	equal "the same handle: both, with and without a tag" 4 "$(filters | grep -c dst_ip)"
+	works "the same handle: change of the first" setup change lhc --to $one,fd82::/32 \
+		--via fd78::254 --quiet
+	works "the same handle: del of the first" setup del lhc --quiet
+	equal "the same handle: the other stays" 2 "$(filters | grep -c "dst_ip ${other%/64}")"
+	works "the same handle: verify of the other" setup verify
+	works "the same handle: add of the first" add lhc $one 1gbit
+	setup change ska --rate 2gbit --quiet
+	works "the same handle: verify of both" setup verify
+	works "the same handle: undo" setup undo --all --quiet
+	GATEWAYS=(--via 10.78.0.254)
 	host_end
 }
 
@@ -517,6 +548,7 @@ two
 refusals
 dry_run
 classified
+same_handle
 faults
 guests
 many
