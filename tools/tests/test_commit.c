@@ -31,7 +31,7 @@ struct fake_item {
 struct fake {
 	struct backend backend;
 	uint32_t n;
-	struct fake_item items[32];
+	struct fake_item items[48];
 	int count, fail_at, die_at;
 	bool in_use;		/* the module cannot be removed */
 	jmp_buf killed;
@@ -79,6 +79,10 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 	if (kind == ITEM_SYSCTL && !fake_has(f, name))
 		return err_set(e, -ENOENT, "no %s", name);
 	if (kind == ITEM_CIRCUIT && (!item || !fake_loaded(f))) {
+		strcpy(value, "absent");
+		return 0;
+	}
+	if (!item && (kind == ITEM_CLASS || kind == ITEM_FILTER || kind == ITEM_ROUTE)) {
 		strcpy(value, "absent");
 		return 0;
 	}
@@ -229,10 +233,27 @@ static void plan(struct run *r, uint32_t i, struct facts *f, struct plan *p)
 	assert_int_equal(plan_make(c, f, p, &r->notes, &r->e), 0);
 }
 
+/* One to each prefix, by a gateway. */
+static void routes_of(const struct circuit *c, const struct facts *f,
+		      struct route_want routes[TO_MAX])
+{
+	uint32_t i;
+
+	memset(routes, 0, TO_MAX * sizeof(*routes));
+	for (i = 0; i < c->n_to; i++) {
+		routes[i].to = c->to[i];
+		routes[i].via = !parse_address("198.51.100.1", &routes[i].gateway);
+		routes[i].ifindex = f->ifindex;
+		memcpy(routes[i].dev, f->dev, sizeof(f->dev));
+	}
+}
+
 /* As session_diff() does it, with the same facts for each device. */
 static int run_diff(struct run *r, uint32_t asked)
 {
+	struct route_want routes[TO_MAX];
 	uint64_t need = 0;
+	struct place place;
 	struct facts f;
 	struct wants w;
 	struct plan p;
@@ -250,7 +271,10 @@ static int run_diff(struct run *r, uint32_t asked)
 			continue;
 		plan(r, i, &f, &p);
 		plan_memory(&f, need - p.need, &p, &r->notes);
-		wants_make(&r->state.circuits[i].circuit, &f, &p, NULL, NULL, true, &w);
+		routes_of(&r->state.circuits[i].circuit, &f, routes);
+		place.classid = r->state.circuits[i].classid;
+		plan_rest(&f, state_rest(&r->state, i, 10000), &place.rest);
+		wants_make(&r->state.circuits[i].circuit, &f, &p, &place, routes, true, &w);
 		rc = diff_want(&r->diff, &w, i, i == asked, &r->e);
 	}
 	return rc ? rc : diff_end(&r->diff, &r->e);
@@ -935,6 +959,78 @@ static void test_revert_at_any_cost(void **state)
 	assert_as_before(&fake);
 }
 
+static struct circuit in_class(const char *to)
+{
+	struct circuit c = circuit("eth1", 125000000, 10000, false);
+	struct err e;
+
+	assert_int_equal(parse_to(to, &c, &e), 0);
+	c.shaper = SHAPER_HTB;
+	return c;
+}
+
+/* The changes below the root, in order: "c+ffff f-192.0.2.0/24", + made, - gone, = else */
+static void below_root(const struct run *r, char *text, size_t len)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	*text = 0;
+	for (i = 0; i < r->diff.n && used < len; i++) {
+		const struct change *c = &r->diff.list[i];
+		char sign = !strcmp(c->to, "absent") ? '-' : !strcmp(c->from, "absent") ? '+' : '=';
+
+		if (c->kind == ITEM_CLASS)
+			used += (size_t)snprintf(text + used, len - used, "c%c%s ", sign,
+						 strchr(c->name, ':') + 1);
+		else if (c->kind == ITEM_FILTER || c->kind == ITEM_QDISC)
+			used += (size_t)snprintf(text + used, len - used, "%c%c%s ",
+						 c->kind == ITEM_QDISC ? 'q' : 'f', sign,
+						 strchr(c->name, ' ') ?: "");
+	}
+}
+
+/* The circuit is set (NULL: undone) by these changes below the root, in this order. */
+static void assert_below_root(const struct circuit *c, const char *expected)
+{
+	struct run *r = malloc(sizeof(*r));
+	char text[512];
+
+	run_open(r);
+	if (c)
+		assert_true(run_plan(r, c) >= 0);
+	else
+		assert_true(state_drop(&r->state, "eth1"));
+	if (!c)
+		assert_int_equal(run_diff(r, NOBODY), 0);
+	below_root(r, text, sizeof(text));
+	assert_string_equal(text, expected);
+	assert_int_equal(commit(&r->diff, &r->store, c ? ALL_OR_NONE : GO_ON, &r->outcome, &r->notes, &r->e), 0);
+	run_close(r);
+}
+
+/* A packet always finds a class: filters come after it and before those that go. */
+static void test_order_below_root(void **state)
+{
+	struct circuit c = in_class("192.0.2.0/24,198.18.0.0/15");
+
+	(void)state;
+	assert_below_root(&c, "q= c+ffff c+1 f+ 192.0.2.0/24 f+ 198.18.0.0/15 ");
+	assert_below_root(&c, "");
+	c = in_class("192.0.2.0/24,203.0.113.0/24");
+	c.rate = 250000000;
+	assert_below_root(&c, "c=ffff c=1 f+ 203.0.113.0/24 f- 198.18.0.0/15 ");
+	/* somebody takes the root: all that was on it is made again */
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	fake_put(&fake, ITEM_CLASS, "eth1 c7c0:ffff", "absent");
+	fake_put(&fake, ITEM_CLASS, "eth1 c7c0:1", "absent");
+	fake_put(&fake, ITEM_FILTER, "eth1 192.0.2.0/24", "absent");
+	fake_put(&fake, ITEM_FILTER, "eth1 203.0.113.0/24", "absent");
+	assert_below_root(&c, "q= c+ffff c+1 f+ 192.0.2.0/24 f+ 203.0.113.0/24 ");
+	assert_below_root(NULL, "f- 203.0.113.0/24 f- 192.0.2.0/24 c-1 c-ffff q= ");
+	assert_as_before(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -961,6 +1057,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_order_below_root, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
