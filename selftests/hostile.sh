@@ -944,7 +944,7 @@ own_network()
 	kill $pid
 	wait $pid 2>/dev/null
 	at_most "a container has tripped: window" $CUT "$(own_window)"
-	in_own ss -K dport = :$PORT >/dev/null
+	# what waits for a retransmission is ended, too
 	until_true 20 own_idle
 	equal "... its sockets are gone" 0 \
 		"$(field sockets "$(in_own "$TMP/circuit_nl" get wide)")"
@@ -956,6 +956,7 @@ own_network()
 
 own_idle()
 {
+	in_own ss -K "dport = :$PORT"
 	[ "$(field sockets "$(in_own "$TMP/circuit_nl" get wide)")" = 0 ]
 }
 

@@ -995,17 +995,20 @@ static void assert_below_root(const struct circuit *c, const char *expected)
 {
 	struct run *r = malloc(sizeof(*r));
 	char text[512];
+	bool any;
 
 	run_open(r);
-	if (c)
+	if (c) {
 		assert_true(run_plan(r, c) >= 0);
-	else
-		assert_true(state_drop(&r->state, "eth1"));
-	if (!c)
+	} else {
+		assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
+		assert_true(any);
 		assert_int_equal(run_diff(r, NOBODY), 0);
+	}
 	below_root(r, text, sizeof(text));
 	assert_string_equal(text, expected);
-	assert_int_equal(commit(&r->diff, &r->store, c ? ALL_OR_NONE : GO_ON, &r->outcome, &r->notes, &r->e), 0);
+	assert_int_equal(commit(&r->diff, &r->store, c ? ALL_OR_NONE : GO_ON, &r->outcome,
+				&r->notes, &r->e), 0);
 	run_close(r);
 }
 
