@@ -70,7 +70,7 @@ state_is_before()
 back_in_time()
 {
 	until_true $(($2 / 1000 + 5)) no_timer
-	within "$1: ms until it is back" $(($2 + LATE / 2)) $(($(now_ms) - BEGUN)) $((LATE / 2))
+	within "$1: ms until it is back" $(($2 + LATE / 2)) $(($(now_ms) - BEGUN)) $((LATE / 2 + 5))
 	unchanged "$1: all as before" "$BEFORE"
 }
 

@@ -94,14 +94,13 @@ int parse_address(const char *s, struct prefix *p)
 /* Clears what is behind the prefix length; true if there was something. */
 static bool clear_host_bits(struct prefix *p)
 {
-	unsigned int bit, bits = addr_bits(p->family);
+	unsigned int i = p->len / 8, bytes = addr_bits(p->family) / 8;
+	unsigned char behind = (unsigned char)(0xff >> p->len % 8);
 	bool any = false;
 
-	for (bit = p->len; bit < bits; bit++) {
-		unsigned char mask = (unsigned char)(0x80 >> (bit % 8));
-
-		any |= p->addr[bit / 8] & mask;
-		p->addr[bit / 8] &= (unsigned char)~mask;
+	for (; i < bytes; i++, behind = 0xff) {
+		any |= p->addr[i] & behind;
+		p->addr[i] &= (unsigned char)~behind;
 	}
 	return any;
 }
@@ -206,6 +205,16 @@ bool prefix_equal(const struct prefix *a, const struct prefix *b)
 {
 	return a->family == b->family && a->len == b->len &&
 	       !memcmp(a->addr, b->addr, sizeof(a->addr));
+}
+
+/* An address in the middle, which is nobody's own more often than the first one is. */
+struct prefix prefix_middle(const struct prefix *p)
+{
+	struct prefix addr = *p;
+
+	if (p->len < addr_bits(p->family))
+		addr.addr[p->len / 8] |= (unsigned char)(0x80 >> p->len % 8);
+	return addr;
 }
 
 /* Its first @len bits, where it has as many. */

@@ -62,6 +62,7 @@ int parse_via(const char *s, struct circuit *c, struct err *e);
 int parse_shaper(const char *s, enum shaper *shaper, struct err *e);
 const char *shaper_name(enum shaper shaper);
 int prefix_compare(const void *a, const void *b);
+struct prefix prefix_middle(const struct prefix *p);
 bool prefix_equal(const struct prefix *a, const struct prefix *b);
 void prefix_cut(struct prefix *p, unsigned int len);
 bool prefix_holds(const struct prefix *p, const struct prefix *addr);

@@ -680,8 +680,8 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-int route_read(struct nl *nl, const struct prefix *to, struct route *route,
-	       struct err *e)
+static int dump_route(struct nl *nl, const struct prefix *to, struct route *route,
+		      struct err *e)
 {
 	struct search s = { .to = to, .found = route, .e = e };
 	union nl_request req;
@@ -741,6 +741,48 @@ int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *fr
 	return s.rc ? s.rc : rc;
 }
 
+static bool is_to(const struct route *r, const struct prefix *to)
+{
+	const struct nlattr *dst = find_attr(r, RTA_DST);
+	size_t bytes = to->family == AF_INET ? 4 : 16;
+
+	return dst ? mnl_attr_get_payload_len(dst) == bytes &&
+		     !memcmp(mnl_attr_get_payload(dst), to->addr, bytes) : !to->len;
+}
+
+/*
+ * The route to @to by a lookup of an address in it, whose cost does not grow with the
+ * table as a dump's does.  False: the answer does not tell.  It tells where it is that
+ * route, and where it is none or one that covers @to: then there is none whose next hop
+ * is up, and route_write() refuses one that is down.
+ */
+static bool lookup_route(struct nl *nl, const struct prefix *to, struct route *route)
+{
+	struct prefix inside = prefix_middle(to);
+	const struct rtmsg *rtm = route_head(route);
+	struct err unused = { "" };
+	int rc = route_lookup(nl, &inside, NULL, RTM_F_FIB_MATCH, route, &unused);
+
+	if (rc == -ENETUNREACH) {
+		memset(route, 0, sizeof(*route));
+		return true;
+	}
+	if (rc || !route->len || rtm->rtm_table != RT_TABLE_MAIN || rtm->rtm_tos ||
+	    rtm->rtm_src_len || rtm->rtm_dst_len > to->len)
+		return false;
+	if (rtm->rtm_dst_len == to->len)
+		return is_to(route, to);
+	memset(route, 0, sizeof(*route));
+	return true;
+}
+
+/* Of several with one prefix the one that is used; absent if there is none. */
+int route_read(struct nl *nl, const struct prefix *to, struct route *route,
+	       struct err *e)
+{
+	return lookup_route(nl, to, route) ? 0 : dump_route(nl, to, route, e);
+}
+
 static int route_delete(struct nl *nl, const struct route *route, struct err *e)
 {
 	union nl_request req;
@@ -764,15 +806,14 @@ int route_write(struct nl *nl, const struct prefix *to, const struct route *rout
 	union nl_request req;
 	struct nlmsghdr *nlh;
 	struct route now;
-	int rc;
+	int rc = route_read(nl, to, &now, e);
 
-	if (!route->len) {
-		rc = route_read(nl, to, &now, e);
-		if (rc || !now.len)
-			return rc;
-		return route_delete(nl, &now, e);
-	}
+	if (rc)
+		return rc;
+	if (!route->len)
+		return now.len ? route_delete(nl, &now, e) : 0;
 	nlh = route_message(&req, RTM_NEWROUTE, route);
-	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
+	/* one that a lookup does not find, as its next hop is down, is somebody's */
+	nlh->nlmsg_flags = (uint16_t)(NLM_F_CREATE | (now.len ? NLM_F_REPLACE : NLM_F_EXCL));
 	return nlm_talk(nl, nlh, e);
 }

@@ -410,16 +410,6 @@ static int want_routes(struct session *s, const struct circuit *c, const struct 
 	return rc;
 }
 
-/* An address in the middle, which is nobody's own more often than the first one is. */
-static struct prefix address_in(const struct prefix *p)
-{
-	struct prefix addr = *p;
-
-	if (p->len < (p->family == AF_INET ? 32U : 128U))
-		addr.addr[p->len / 8] |= (unsigned char)(0x80 >> p->len % 8);
-	return addr;
-}
-
 /*
  * Rules (ip rule) may send the far side's traffic by another table than main.  Asked
  * as TCP asks: first for a source, then once more with it.  A longer prefix in the
@@ -427,7 +417,7 @@ static struct prefix address_in(const struct prefix *p)
  */
 static void check_route(struct session *s, const struct prefix *prefix)
 {
-	struct prefix to = address_in(prefix), from;
+	struct prefix to = prefix_middle(prefix), from;
 	char far[64], source[64];
 	struct route r;
 	struct err unused = { "" };

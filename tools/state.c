@@ -266,15 +266,14 @@ static int check_prefix(const struct prefix *p, bool overbook, const struct memb
 {
 	char to[64], its[64];
 
-	format_prefix(to, sizeof(to), p);
 	if (prefix_equal(p, other))
 		return err_set(e, -EEXIST,
 			       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
-			       to, m->circuit.name, m->circuit.dev, m->circuit.name);
+			       format_prefix(to, sizeof(to), p), m->circuit.name, m->circuit.dev, m->circuit.name);
 	if (!overbook && (holds(p, other) || holds(other, p)))
 		return err_set(e, -EEXIST,
 			       "--to: %s overlaps %s of circuit %s; with --overbook the longer prefix has its own",
-			       to, format_prefix(its, sizeof(its), other), m->circuit.name);
+			       format_prefix(to, sizeof(to), p), format_prefix(its, sizeof(its), other), m->circuit.name);
 	return 0;
 }
 
