@@ -63,7 +63,7 @@ others()
 		--rate 4gbit --rtt 26ms --loss 50% eth1
 	typed '"-1%" is not a part' --rate 4gbit --rtt 26ms --loss -1% eth1
 	typed '"1.3x" is not a number' --rate 4gbit --rtt 26ms --multiple 1.3x eth1
-	typed '"htb" is not one of' --rate 4gbit --rtt 26ms --shaper htb eth1
+	typed '"wfq" is not one of' --rate 4gbit --rtt 26ms --shaper wfq eth1
 	typed '"10.0.0/8" is not a prefix' --rate 4gbit --rtt 26ms --to 10.0.0/8 eth1
 	typed '"shwo" is neither a command nor a device' shwo
 	typed '"help" is neither a command nor a device' help
@@ -265,7 +265,7 @@ circuits()
 	cannot "a circuit of somebody's" \
 		'a circuit eth1 that no state tells of, window=5 prefixes=192.0.2.0/24; ctcp-setup circuit del eth1 ' \
 		--rate 4gbit --rtt 26ms eth1
-	cannot "a prefix of somebody's" "the kernel refuses circuit other: a prefix belongs to another circuit: 192.0.2.0/24 is that of eth1\$" \
+	cannot "a prefix of somebody's" "192.0.2.0/24 is that of circuit eth1 in the kernel, which no state tells of; ctcp-setup circuit del eth1 " \
 		--rate 4gbit --rtt 26ms --name other --to 192.0.2.0/24 --via 10.78.0.254 eth1
 	works "circuit del" setup circuit del eth1
 	works "a run after that" setup --quiet --rate 4gbit --rtt 26ms --name mine eth1
