@@ -181,6 +181,7 @@ like()
 	during=$(the_route "$2")
 	matches "$1: as the one that covers it" "$3" "$(without_ours "$during")"
 	matches "$1: algorithm" "congctl circuit( |$)" "$during"
+	matches "$1: its protocol is ours" ' proto (199|ctcp)( |$)' "$during"
 	works "$1: a second run" setup "${CIRCUIT[@]}" --to "$2" eth1
 	matches "$1: a second run has nothing to do" 'nothing to change' "$OUT"
 	equal "$1: a second run leaves it" "$during" "$(the_route "$2")"

@@ -150,7 +150,7 @@ static void put_like(struct nlmsghdr *nlh, const struct route_want *want)
 	}
 }
 
-/* As `ip route replace` would make it. */
+/* As `ip route replace` would make it, but for whose it is. */
 static void put_new(struct nlmsghdr *nlh, const struct route_want *want)
 {
 	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
@@ -159,7 +159,7 @@ static void put_new(struct nlmsghdr *nlh, const struct route_want *want)
 	rtm->rtm_family = (unsigned char)want->to.family;
 	rtm->rtm_dst_len = (unsigned char)want->to.len;
 	rtm->rtm_table = RT_TABLE_MAIN;
-	rtm->rtm_protocol = RTPROT_BOOT;
+	rtm->rtm_protocol = ROUTE_PROTOCOL;
 	rtm->rtm_type = RTN_UNICAST;
 	if (want->to.family == AF_INET && !want->gateway.family &&
 	    !find_attr(like, RTA_GATEWAY) && !find_attr(like, RTA_VIA))
@@ -441,6 +441,36 @@ bool route_text_without_congctl(const char *now, const char *ours)
 	put_metrics(nlh, find_attr(&a, RTA_METRICS));
 	return !take_message(&with, nlh, &unused) &&
 	       (route_covers(&with, &b) || route_covers(&b, &with));
+}
+
+static bool same_optional(const struct route *a, const struct route *b, uint16_t type)
+{
+	const struct nlattr *x = find_attr(a, type), *y = find_attr(b, type);
+
+	return x && y ? same_attr(x, y) : !x && !y;
+}
+
+/* What the kernel takes where nothing is said: 0, of IPv6 IP6_RT_PRIO_USER. */
+static uint32_t priority(const struct route *r)
+{
+	uint32_t value = attr_u32(r, RTA_PRIORITY);
+
+	return value || route_head(r)->rtm_family == AF_INET ? value : 1024;
+}
+
+/* By the same next hop, whatever else they carry; one that is absent leads nowhere else. */
+bool route_text_same_way(const char *a, const char *b)
+{
+	struct route ra, rb;
+
+	if (route_from_text(a, &ra) || route_from_text(b, &rb))
+		return false;
+	if (!ra.len || !rb.len)
+		return true;
+	return route_head(&ra)->rtm_type == route_head(&rb)->rtm_type &&
+	       priority(&ra) == priority(&rb) && same_optional(&ra, &rb, RTA_GATEWAY) &&
+	       same_optional(&ra, &rb, RTA_VIA) && same_optional(&ra, &rb, RTA_OIF) &&
+	       same_optional(&ra, &rb, RTA_MULTIPATH) && same_optional(&ra, &rb, RTA_NH_ID);
 }
 
 struct text {

@@ -6,6 +6,9 @@
  * A route is kept as the payload of its rtnetlink message (struct rtmsg and
  * attributes), so that one that was there before comes back as it was, with
  * whatever else it carried.  In an item it is "absent" or that in hex.
+ *
+ * One that was not there before carries a protocol of its own, as each routing daemon has
+ * one (ip-route(8), /etc/iproute2/rt_protos): whoever flushes its own leaves ours.
  */
 #ifndef CTCP_ROUTE_H
 #define CTCP_ROUTE_H
@@ -19,6 +22,7 @@
 #include "item.h"
 #include "nl.h"
 
+#define ROUTE_PROTOCOL	199	/* tools/ctcp.conf names it */
 #define ROUTE_RAW	((ITEM_VALUE - 1) / 2)	/* bytes that fit in an item */
 
 struct route {
@@ -51,6 +55,7 @@ void route_to_text(const struct route *route, char text[ITEM_VALUE]);
 int route_from_text(const char *text, struct route *route);
 bool route_text_equal(const char *a, const char *b);
 bool route_text_without_congctl(const char *now, const char *ours);
+bool route_text_same_way(const char *a, const char *b);
 void route_text_describe(const char *name, const char *text, char *buf, size_t len);
 int route_command(const struct route *route, const char *dev, char *buf, size_t len);
 

@@ -383,16 +383,16 @@ static void test_route_like(void **state)
 		{ "ip route replace 192.0.0.0/16 via 198.51.100.1 dev lo src 198.51.100.7"
 		  " metric 7 mtu lock 1400 advmss 1200 rto_min 40ms initcwnd 9 congctl lock reno",
 		  "192.0.2.0/24",
-		  "via 198.51.100.1 dev lo src 198.51.100.7 mtu lock 1400 advmss 1200 rto_min 40ms"
-		  " initcwnd 9 congctl lock circuit" },
+		  "via 198.51.100.1 dev lo src 198.51.100.7 proto 199 mtu lock 1400 advmss 1200"
+		  " rto_min 40ms initcwnd 9 congctl lock circuit" },
 		{ "ip route replace 192.0.0.0/16 via 198.51.100.1 dev lo onlink rtt lock 3ms rttvar 5",
-		  "192.0.2.0/24", "via 198.51.100.1 dev lo onlink rtt lock 24 rttvar 5" },
+		  "192.0.2.0/24", "via 198.51.100.1 dev lo onlink proto 199 rtt lock 24 rttvar 5" },
 		{ "ip route replace 192.0.0.0/16 dev lo src 198.51.100.7 hoplimit lock 9",
-		  "192.0.2.0/24", "dev lo src 198.51.100.7 hoplimit lock 9" },
+		  "192.0.2.0/24", "dev lo src 198.51.100.7 proto 199 hoplimit lock 9" },
 		{ "ip route replace 2001:db8::/32 via fe80::1 dev lo pref high mtu 1400",
-		  "2001:db8:1::/48", "via fe80::1 dev lo pref high mtu 1400" },
+		  "2001:db8:1::/48", "via fe80::1 dev lo proto 199 pref high mtu 1400" },
 		{ "ip route replace 2001:db8::/32 via fe80::1 dev lo onlink pref low",
-		  "2001:db8:1::/48", "via fe80::1 dev lo onlink pref low" },
+		  "2001:db8:1::/48", "via fe80::1 dev lo onlink proto 199 pref low" },
 	};
 	const struct route none = { 0 };
 	char text[ITEM_VALUE], line[512];
