@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "appear.h"
 #include "command.h"
 #include "link.h"
 #include "print.h"
@@ -197,6 +198,8 @@ static int with_file(const struct args *a, session_fn run, struct err *e)
 
 	if (!rc)
 		rc = check_names(&wanted, e);
+	if (!rc && a->wait_us)
+		rc = appear_wait(&wanted, a->wait_us, e);
 	if (!rc)
 		rc = session_run(a, run, &wanted, e);
 	state_free(&wanted);

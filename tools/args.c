@@ -13,7 +13,7 @@
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
 	OPT_SHAPER, OPT_REST, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_UNPACED,
-	OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN,
+	OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN, OPT_WAIT,
 	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
 };
 
@@ -37,6 +37,7 @@ static const struct option options[] = {
 	{ "early-window", no_argument, NULL, OPT_EARLY_WINDOW },
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "confirm-within", required_argument, NULL, OPT_CONFIRM_WITHIN },
+	{ "wait", required_argument, NULL, OPT_WAIT },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "quiet", no_argument, NULL, OPT_QUIET },
@@ -146,6 +147,8 @@ static bool takes_option(unsigned int takes, int opt)
 		return takes & TAKES_ALL;
 	if (opt == OPT_CONFIRM_WITHIN)
 		return takes & TAKES_CONFIRM;
+	if (opt == OPT_WAIT)
+		return takes & TAKES_WAIT;
 	if (opt == OPT_DRY_RUN)
 		return takes & (TAKES_CIRCUIT | TAKES_DRY_RUN);
 	if (opt == OPT_NAME)
@@ -274,6 +277,8 @@ int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *
 			rc = parse_circuit_option(opt, optarg, a, e);
 		else if (opt == OPT_CONFIRM_WITHIN)
 			rc = parse_wait("--confirm-within", optarg, &a->confirm_us, e);
+		else if (opt == OPT_WAIT)
+			rc = parse_wait("--wait", optarg, &a->wait_us, e);
 		else
 			set_flag(opt, a);
 	}

@@ -19,6 +19,7 @@ struct args {
 	char name[TCP_CIRCUIT_NAME_LEN];	/* of reset, add, change, del; "" = none */
 	const char *file;		/* of apply and diff, "-" = standard input */
 	uint64_t confirm_us;		/* within which a change is to be confirmed, 0 = need not */
+	uint64_t wait_us;		/* of apply, for devices that are missing or down */
 	enum circuit_verb verb;		/* of circuit */
 	struct object object;
 	bool dry_run;
@@ -44,6 +45,7 @@ struct args {
 #define TAKES_ALL	512U
 #define TAKES_DRY_RUN	1024U
 #define TAKES_CONFIRM	2048U
+#define TAKES_WAIT	4096U
 
 extern const struct circuit circuit_bare, circuit_added;
 

@@ -43,7 +43,8 @@ static const struct command {
 	{ "list", command_list, TAKES_JSON, NEEDS_NOTHING },
 	{ "save", command_save, 0, NEEDS_NOTHING },
 	{ "apply", command_apply,
-	  TAKES_FILE | TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_CONFIRM, NEEDS_NOTHING },
+	  TAKES_FILE | TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_CONFIRM | TAKES_WAIT,
+	  NEEDS_NOTHING },
 	{ "diff", command_diff, TAKES_FILE | TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
 	{ "show", command_show, TAKES_JSON | TAKES_DEV, NEEDS_NOTHING },
 	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, NEEDS_NOTHING },
@@ -63,7 +64,7 @@ static const char help[] =
 "       ctcp-setup del NAME [--force]\n"
 "       ctcp-setup list [--json]\n"
 "       ctcp-setup save > FILE\n"
-"       ctcp-setup apply FILE [--dry-run] [--json]\n"
+"       ctcp-setup apply FILE [--wait TIME] [--dry-run] [--json]\n"
 "       ctcp-setup diff FILE [--json]\n"
 "       ctcp-setup show [DEV | NAME] [--json]\n"
 "       ctcp-setup verify [DEV | NAME] [--json]\n"
@@ -103,6 +104,7 @@ static const char help[] =
 "  --overbook       rates may add up to more than DEV carries, prefixes overlap\n"
 "  --confirm-within TIME  back to what was before unless ctcp-setup confirm comes\n"
 "                   within TIME, 1s to 1d: 60s, 10min\n"
+"  --wait TIME      apply: for devices that are missing or down, 1s to 1d\n"
 "  --dry-run        print the commands that would do it, change nothing\n"
 "  --json           print in base units: bit/s, bytes, us\n"
 "  --quiet          print errors only\n"

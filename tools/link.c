@@ -321,6 +321,21 @@ int link_index(const char *dev)
 	return (int)if_nametoindex(dev);
 }
 
+/* False also if there is no such device here. */
+bool link_is_up(const char *dev)
+{
+	struct ifreq ifr = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool up;
+
+	if (fd < 0)
+		return false;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
+	up = !ioctl(fd, SIOCGIFFLAGS, &ifr) && ifr.ifr_flags & IFF_UP;
+	close(fd);
+	return up;
+}
+
 int link_set_txqlen(const char *dev, uint32_t packets, struct err *e)
 {
 	struct nl_sock *sk = open_route_socket(e);

@@ -12,6 +12,7 @@
 int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e);
 int link_set_txqlen(const char *dev, uint32_t packets, struct err *e);
 int link_index(const char *dev);
+bool link_is_up(const char *dev);
 int link_above(int ifindex, char above[IFNAMSIZ], struct err *e);
 void link_own_name(char dev[IFNAMSIZ]);
 int route_next_hop(struct nl *nl, const struct facts *f, struct route_want *want,

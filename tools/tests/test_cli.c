@@ -136,6 +136,8 @@ static void test_usage(void **state)
 		{ 2, "show lo eth0", "", "one device at a time" },
 		{ 0, "monitor --help", "Usage:", "" },
 		{ 2, "monitor lo", "", "\"lo\" is one word too many" },
+		{ 2, "apply --wait 60 -", "", "--wait: \"60\" has no unit; 60s or 60min?" },
+		{ 2, "diff --wait 60s -", "", "\"--wait\" is not an option of diff" },
 		{ 2, "monitor --quiet", "", "\"--quiet\" is not an option of monitor" },
 		{ 2, "show --confirm-within 5s", "",
 		  "\"--confirm-within\" is not an option of show" },

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wait until the devices of all circuits are there and up, or the time is over.
+ *
+ * The kernel tells of each link that comes or changes (RTNLGRP_LINK).  Heard first and
+ * looked at then, nothing is missed, and nothing is asked again before it may have changed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "appear.h"
+#include "hear.h"
+#include "link.h"
+
+static bool all_are_up(const struct state *wanted)
+{
+	uint32_t i;
+
+	for (i = 0; i < wanted->n_circuits; i++)
+		if (!link_is_up(wanted->circuits[i].circuit.dev))
+			return false;
+	return true;
+}
+
+/* What they say does not matter, only that there was something. */
+static int on_link(const struct nlmsghdr *nlh, void *data)
+{
+	(void)nlh;
+	(void)data;
+	return MNL_CB_OK;
+}
+
+static int wait_until(struct nl *links, uint64_t deadline, const struct state *wanted,
+		      struct err *e)
+{
+	struct pollfd fd = { .fd = mnl_socket_get_fd(links->sock), .events = POLLIN };
+	struct timespec left;
+	bool lost;
+	int rc = 0;
+
+	while (!rc && !all_are_up(wanted)) {
+		uint64_t now = hear_clock();
+
+		if (now >= deadline)
+			return 0;
+		left.tv_sec = (time_t)((deadline - now) / 1000000);
+		left.tv_nsec = (long)((deadline - now) % 1000000 * 1000);
+		if (ppoll(&fd, 1, &left, NULL) > 0)
+			rc = hear_read(links, on_link, NULL, &lost, e);
+	}
+	return rc;
+}
+
+/* 0: time to apply, which says what is still missing. */
+int appear_wait(const struct state *wanted, uint64_t us, struct err *e)
+{
+	static const int groups[] = { RTNLGRP_LINK };
+	uint64_t deadline = hear_clock() + us;
+	struct nl links;
+	int rc = hear_open(&links, groups, 1, e);
+
+	if (!rc)
+		rc = wait_until(&links, deadline, wanted, e);
+	nlm_close(&links);
+	return rc;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Notifications of the kernel: see hear.h.
+ */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "hear.h"
+
+#define HEAR_BUFFER (4 << 20)	/* bytes; some ten thousand routes that change at once */
+
+/* us, which nobody sets */
+uint64_t hear_clock(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+/* @groups: RTNLGRP_* */
+int hear_open(struct nl *nl, const int *groups, int n, struct err *e)
+{
+	int rc = nlm_open(nl, NETLINK_ROUTE, e), size = HEAR_BUFFER, i, fd;
+
+	if (rc)
+		return rc;
+	fd = mnl_socket_get_fd(nl->sock);
+	/* past the machine's limit with CAP_NET_ADMIN there, else up to it */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	for (i = 0; i < n; i++) {
+		int group = groups[i];
+
+		if (mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &group,
+					  sizeof(group)))
+			return err_set(e, -errno,
+				       "cannot subscribe to the kernel's notifications: %s",
+				       strerror(errno));
+	}
+	return 0;
+}
+
+/* What has come, which must be something.  *@lost: some of it did not fit. */
+int hear_read(struct nl *nl, mnl_cb_t each, void *data, bool *lost, struct err *e)
+{
+	char buf[65536];
+	ssize_t n = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
+
+	/* ENOSPC: one that is longer than any of a kind that matters here */
+	*lost = n < 0 && (errno == ENOBUFS || errno == ENOSPC);
+	if (n < 0 && !*lost && errno != EINTR && errno != EAGAIN)
+		return err_set(e, -errno, "no more notifications from the kernel: %s",
+			       strerror(errno));
+	if (n > 0 && mnl_cb_run(buf, (size_t)n, 0, 0, each, data) < 0)
+		*lost = true;
+	return 0;
+}
