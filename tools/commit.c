@@ -23,27 +23,41 @@ struct job {
 	bool had_module;	/* we loaded it before this run */
 };
 
-/* Each item that changes has a base, which tells what it is and what it will be. */
-static int prepare(struct diff *d, struct err *e)
+/* Somebody undid what the state tells of: it is set again, and the state stays as it is. */
+static bool is_undone(const struct diff *d, const struct item *it)
+{
+	const struct base *b = item_base(d, it);
+
+	return d->restore && b && !b->next &&
+	       item_equal(it->kind, it->name, b->ours, it->target);
+}
+
+static int prepare_item(struct diff *d, struct item *it)
 {
 	struct state *st = d->state;
 	struct base *b;
-	uint32_t i;
 
-	for (i = 0; i < d->n; i++) {
-		struct item *it = d->of[i];
-
-		if (it->base == NOBODY) {
-			if (!state_add_base(st, it->kind, it->name, it->ifindex, it->before))
-				return err_set(e, -ENOMEM, "out of memory");
-			it->base = st->n_base - 1;
-		}
-		b = item_base(d, it);
-		b->ifindex = it->ifindex;
-		if (text_set(&b->ours, it->now) || text_set(&b->next, it->target))
-			return err_set(e, -ENOMEM, "out of memory");
+	if (it->base == NOBODY) {
+		if (!state_add_base(st, it->kind, it->name, it->ifindex, it->before))
+			return -ENOMEM;
+		it->base = st->n_base - 1;
+		it->fresh = true;
 	}
-	return 0;
+	b = item_base(d, it);
+	b->ifindex = it->ifindex;
+	return text_set(&b->ours, it->now) ?: text_set(&b->next, it->target);
+}
+
+/* Each item that changes has a base, which tells what it is and what it will be. */
+static int prepare(struct diff *d, struct err *e)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < d->n && !rc; i++)
+		if (!is_undone(d, d->of[i]))
+			rc = prepare_item(d, d->of[i]);
+	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 
 /* The module is the machine's, and its note is written before it is loaded. */
@@ -68,7 +82,7 @@ static int make(struct job *job, uint32_t i, struct err *e)
 	if (rc && job->resolve != ALL_OR_NONE) {
 		note(job->notes, "%s", e->text);
 		job->out->failed++;
-		return 0;
+		return text_set(&job->d->of[i]->why, e->text);
 	}
 	if (rc)
 		return rc;
@@ -131,6 +145,10 @@ static int settle_item(struct diff *d, struct item *it)
 	struct base *b = item_base(d, it);
 	bool gone = !it->now && it->circuit == NOBODY;
 
+	if (b && d->restore && it->fresh && !it->made) {
+		base_clear(b);
+		return 0;
+	}
 	if (!b || it->left || it->held)
 		return 0;
 	if (gone || (!waits && item_equal(it->kind, it->name, it->target, b->before))) {

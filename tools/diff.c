@@ -35,6 +35,7 @@ void diff_free(struct diff *d)
 		free(d->items[i]->now);
 		free(d->items[i]->target);
 		free(d->items[i]->as_is);
+		free(d->items[i]->why);
 		free(d->items[i]);
 	}
 	free(d->items);
@@ -419,7 +420,7 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 		return leave_foreign(d, it, e);
 	if (!is_ours(d, it)) {
 		it->left = (it->rule == RULE_AT_LEAST && is(it, it->as_is)) ||
-			   (!it->asked && !d->look);
+			   (!it->asked && !d->look && !d->restore);
 		if (it->left)
 			return 0;
 	}

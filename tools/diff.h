@@ -44,7 +44,9 @@ struct item {
 	bool asked;		/* by a circuit that this command sets */
 	bool held;		/* it stays: a circuit that may want it cannot be planned */
 	bool left;		/* it stays as it is */
+	bool fresh;		/* this run gave it its base */
 	bool made;		/* it was changed */
+	char *why;		/* it was not */
 	char *before;		/* of a fresh item what is there */
 	char *now;		/* NULL: it cannot be read, or is gone */
 	char *target;
@@ -59,6 +61,7 @@ struct diff {
 	bool no_module;		/* is loaded */
 	bool revert;		/* a list of before comes back, as far as it can */
 	bool look;		/* nothing will be changed: a difference is no error */
+	bool restore;		/* what the circuits want is set again, whoever undid it */
 	uint32_t n_items;
 	struct item **items;
 	void *tree;

@@ -252,22 +252,33 @@ static int take_back(struct session *s, struct err *e)
 	return session_read(s, e);
 }
 
+/* For a command that need not change anything: *@waits while a change waits for confirmation. */
+int session_lock_waiting(struct session *s, bool *waits, struct err *e)
+{
+	const struct confirm *c = &s->state.confirm;
+	int rc = session_hold(s, e);
+
+	*waits = false;
+	if (rc || !c->deadline)
+		return rc;
+	if (confirm_is_over(c, boottime_ns()))
+		return take_back(s, e);
+	*waits = true;
+	return 0;
+}
+
 /* For a command that changes the list: nobody's change may wait for confirmation. */
 int session_lock(struct session *s, struct err *e)
 {
-	const struct confirm *c = &s->state.confirm;
 	char text[CONFIRM_TEXT];
-	uint64_t now;
-	int rc = session_hold(s, e);
+	bool waits;
+	int rc = session_lock_waiting(s, &waits, e);
 
-	if (rc || !c->deadline)
+	if (rc || !waits)
 		return rc;
-	now = boottime_ns();
-	if (confirm_is_over(c, now))
-		return take_back(s, e);
 	return err_set(e, -EBUSY,
 		       "%s; ctcp-setup confirm keeps it, ctcp-setup cancel takes it back",
-		       confirm_text(c, now, text));
+		       confirm_text(&s->state.confirm, boottime_ns(), text));
 }
 
 /* --- plans ----------------------------------------------------------------- */
@@ -315,7 +326,7 @@ static int cannot_plan(const struct session *s, uint32_t i, struct err *e)
 /* What cannot be done as it was asked for is an error. */
 static bool is_strict(const struct session *s)
 {
-	return !s->diff.look && !s->reverting;
+	return !s->diff.look && !s->diff.restore && !s->reverting;
 }
 
 static int plan_all(struct session *s, struct err *e)
@@ -669,6 +680,17 @@ int session_diff(struct session *s, struct err *e)
 	if (!rc && !s->diff.look)
 		rc = guests_hold(&s->kernel.nl, &s->diff, e);
 	return rc ? rc : diff_end(&s->diff, e);
+}
+
+/*
+ * What the standing circuits have lost, as the same commands again would set it.  One that
+ * cannot be planned at present loses nothing more.
+ */
+int session_restore(struct session *s, struct err *e)
+{
+	state_drop_before(&s->state);
+	s->diff.restore = true;
+	return session_diff(s, e);
 }
 
 /*

@@ -1034,10 +1034,107 @@ static void test_order_below_root(void **state)
 	assert_as_before(&fake);
 }
 
+/* --- set again ------------------------------------------------------------- */
+
+/* The file of the state, "" = there is none. */
+static void read_state(char text[65536])
+{
+	char path[200];
+	FILE *f;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/" NETNS ".state", dir);
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(text, 1, 65535, f);
+		fclose(f);
+	}
+	text[n] = 0;
+}
+
+/* How many were, -errno; @failed of them the kernel refuses.  The file's text is the same. */
+static int restore(uint32_t *failed, char before[65536], char after[65536])
+{
+	struct run *r = malloc(sizeof(*r));
+	int rc;
+
+	read_state(before);
+	run_open(r);
+	r->diff.restore = true;
+	rc = run_diff(r, NOBODY);
+	if (!rc)
+		rc = commit(&r->diff, &r->store, GO_ON, &r->outcome, &r->notes, &r->e);
+	*failed = r->outcome.failed;
+	if (!rc)
+		rc = (int)r->outcome.changed;
+	run_close(r);
+	read_state(after);
+	return rc;
+}
+
+/* What the state tells of is made so, and the state is not written for that. */
+static void test_restore(void **state)
+{
+	static char before[65536], after[65536];
+	struct circuit c = circuit("eth1", 500000000, 26000, true);
+	struct undo_result result;
+	uint32_t failed;
+
+	(void)state;
+	assert_int_equal(apply(&c), 11);
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	fake_put(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "1 2 3");
+	assert_int_equal(restore(&failed, before, after), 3);
+	assert_int_equal(failed, 0);
+	assert_string_equal(before, after);
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 67603128");
+	/* one that the kernel refuses keeps neither the others nor the state */
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	fake.count = 0;
+	fake.fail_at = 1;
+	assert_int_equal(restore(&failed, before, after), 1);
+	fake.fail_at = 0;
+	assert_int_equal(failed, 1);
+	assert_string_equal(before, after);
+	assert_int_equal(restore(&failed, before, after), 1);
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 6291456");
+	assert_value(&fake, ITEM_QDISC, "eth1", "default");
+}
+
+/* One that was as the circuit needs it: undo knows what it was, unless it was refused. */
+static void test_restore_fresh(void **state)
+{
+	static char before[65536], after[65536];
+	struct circuit c = circuit("eth1", 500000000, 26000, true);
+	struct undo_result result;
+	uint32_t failed;
+
+	(void)state;
+	apply(&c);
+	fake_put(&fake, ITEM_SYSCTL, "net.ipv4.tcp_window_scaling", "0");
+	fake.count = 0;
+	fake.fail_at = 1;
+	assert_int_equal(restore(&failed, before, after), 0);
+	fake.fail_at = 0;
+	assert_int_equal(failed, 1);
+	assert_string_equal(before, after);
+	assert_int_equal(restore(&failed, before, after), 1);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_window_scaling", "1");
+	assert_non_null(strstr(after, "net.ipv4.tcp_window_scaling 0 before 0 ours 1"));
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_window_scaling", "0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_apply_and_undo, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_restore, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_restore_fresh, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_change_in_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fail_at_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fail_in_place, setup, teardown),
