@@ -13,7 +13,7 @@
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
 	OPT_SHAPER, OPT_REST, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_UNPACED,
-	OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN, OPT_WAIT,
+	OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN, OPT_WAIT, OPT_SAY,
 	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
 };
 
@@ -38,6 +38,7 @@ static const struct option options[] = {
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "confirm-within", required_argument, NULL, OPT_CONFIRM_WITHIN },
 	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "say", no_argument, NULL, OPT_SAY },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "quiet", no_argument, NULL, OPT_QUIET },
@@ -149,6 +150,8 @@ static bool takes_option(unsigned int takes, int opt)
 		return takes & TAKES_CONFIRM;
 	if (opt == OPT_WAIT)
 		return takes & TAKES_WAIT;
+	if (opt == OPT_SAY)
+		return takes & TAKES_SAY;
 	if (opt == OPT_DRY_RUN)
 		return takes & (TAKES_CIRCUIT | TAKES_DRY_RUN);
 	if (opt == OPT_NAME)
@@ -163,6 +166,7 @@ static void set_flag(int opt, struct args *a)
 	a->quiet |= opt == OPT_QUIET;
 	a->force |= opt == OPT_FORCE;
 	a->all |= opt == OPT_ALL;
+	a->say |= opt == OPT_SAY;
 	a->help |= opt == OPT_HELP;
 	a->version |= opt == OPT_VERSION;
 }

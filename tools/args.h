@@ -27,6 +27,7 @@ struct args {
 	bool quiet;
 	bool force;
 	bool all;			/* of undo */
+	bool say;			/* of watch: and do not restore */
 	bool to_given, via_given, pace_given, shaper_given;
 	bool help;
 	bool version;
@@ -46,6 +47,7 @@ struct args {
 #define TAKES_DRY_RUN	1024U
 #define TAKES_CONFIRM	2048U
 #define TAKES_WAIT	4096U
+#define TAKES_SAY	8192U
 
 extern const struct circuit circuit_bare, circuit_added;
 

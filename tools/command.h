@@ -22,6 +22,7 @@ int command_show(const struct args *a, struct err *e);
 int command_verify(const struct args *a, struct err *e);
 int command_reset(const struct args *a, struct err *e);
 int command_monitor(const struct args *a, struct err *e);
+int command_watch(const struct args *a, struct err *e);
 int command_circuit(const struct args *a, struct err *e);
 int command_adopt(const struct args *a, struct err *e);
 int command_undo(const struct args *a, struct err *e);

@@ -49,6 +49,7 @@ static const struct command {
 	{ "show", command_show, TAKES_JSON | TAKES_DEV, NEEDS_NOTHING },
 	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, NEEDS_NOTHING },
 	{ "monitor", command_monitor, TAKES_JSON, NEEDS_NOTHING },
+	{ "watch", command_watch, TAKES_JSON | TAKES_SAY, NEEDS_NOTHING },
 	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, NEEDS_NOTHING },
 	{ "adopt", command_adopt, TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_NAME,
 	  NEEDS_NAME },
@@ -69,6 +70,7 @@ static const char help[] =
 "       ctcp-setup show [DEV | NAME] [--json]\n"
 "       ctcp-setup verify [DEV | NAME] [--json]\n"
 "       ctcp-setup monitor [--json]\n"
+"       ctcp-setup watch [--say] [--json]\n"
 "       ctcp-setup reset [NAME | ADDRESS]\n"
 "       ctcp-setup adopt NAME [--dry-run] [--json]\n"
 "       ctcp-setup undo DEV | NAME | --all [--force]\n"
@@ -105,6 +107,7 @@ static const char help[] =
 "  --confirm-within TIME  back to what was before unless ctcp-setup confirm comes\n"
 "                   within TIME, 1s to 1d: 60s, 10min\n"
 "  --wait TIME      apply: for devices that are missing or down, 1s to 1d\n"
+"  --say            watch: say what differs and do not restore it\n"
 "  --dry-run        print the commands that would do it, change nothing\n"
 "  --json           print in base units: bit/s, bytes, us\n"
 "  --quiet          print errors only\n"

@@ -1,0 +1,492 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# ctcp-setup watch: what neighbours undo of the circuits is set again within a second, or
+# said where it may not be, and is left where it was undone three times within a minute.
+# What a command does meanwhile is no difference.  apply --wait: devices that come late.
+#
+# Within a second: from the command that undid it until the kernel has it again, or until
+# the line is there.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup tc jq
+need_module
+
+IN_TIME=1000	# ms
+
+LHC="add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms"
+SIX="add six --to fd81::/32 --via fd78::254 --rate 1gbit --rtt 10ms"
+
+# ms that the machine has been up
+now_ms()
+{
+	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+}
+
+# --- watch -----------------------------------------------------------------
+
+# said PATTERN: a line of the watch that matches
+said()
+{
+	grep -qE -- "$1" "$TMP/watch"
+}
+
+# watch [OPTION...]: in the background, until it says that it watches
+watch()
+{
+	: >"$TMP/watch"
+	ip netns exec "$HOST" ctcp-setup watch "$@" >>"$TMP/watch" 2>"$TMP/watch.err" &
+	WATCH=$!
+	defer "kill $WATCH"
+	until_true 10 said watching || fail "watch begins" "$(cat "$TMP/watch" "$TMP/watch.err")"
+}
+
+# watch_ends NAME [PID]: by SIGTERM, cleanly and at once
+watch_ends()
+{
+	local begun pid=${2:-$WATCH}
+
+	begun=$(now_ms)
+	kill -TERM "$pid"
+	wait "$pid"
+	equal "$1: SIGTERM ends it, exit status" 0 $?
+	at_most "$1: ms until it has ended" $IN_TIME $(($(now_ms) - begun))
+	equal "$1: nothing on standard error" "" "$(<"$TMP/watch.err")"
+}
+
+# lines PATTERN: of the watch, how many
+lines()
+{
+	grep -cE -- "$1" "$TMP/watch"
+}
+
+# in_time NAME COMMAND...: it succeeds within a second of $BEGUN
+in_time()
+{
+	local what=$1
+
+	shift
+	until_true 3 "$@"
+	succeeds "$what" "$@"
+	at_most "$what: ms" $IN_TIME $(($(now_ms) - BEGUN))
+}
+
+# settled: what it has heard was looked at
+settled()
+{
+	sleep 0.7
+}
+
+has_route()
+{
+	in_host ip route show 10.81.0.0/16 | grep -q 'via 10.78.0.254 dev eth1 .*congctl circuit'
+}
+
+# as_set_up NAME
+as_set_up()
+{
+	works "$1: verify" setup verify
+}
+
+# undone NAME PATTERN COMMAND...: what it does to lhc is set again, and the line says so
+undone()
+{
+	local what=$1 pattern=$2
+
+	shift 2
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host "$@" || fail "$what: the command" "$*"
+	in_time "$what: restored" said " restored lhc $pattern"
+	as_set_up "$what"
+}
+
+# --- what neighbours do ----------------------------------------------------
+
+fresh()
+{
+	without_module
+	host "$1"
+	BEFORE=$(state)
+}
+
+# host_done NAME: without a circuit, as the module stays while another namespace has one
+host_done()
+{
+	works "$1: undo" setup undo --quiet --all
+	unchanged "$1: all as before" "$BEFORE"
+	host_end
+}
+
+# Each item once, as several of one within a minute would be left.
+neighbours()
+{
+	local before file handle
+
+	without_module
+	host neighbours
+	in_host ip link set eth1 txqueuelen 0
+	BEFORE=$(state)
+	# shellcheck disable=SC2086 # its words
+	setup $LHC --shaper tbf --quiet eth1
+	before=$(state)
+	file=$(cat "$CTCP_RUNDIR"/*.state)
+	watch
+	undone "qdisc deleted" 'qdisc eth1: default.* -> tbf rate 1gbit' \
+		tc qdisc del dev eth1 root
+	undone "route deleted" 'route 10.81.0.0/16: absent -> .*congctl circuit' \
+		ip route del 10.81.0.0/16
+	undone "circuit deleted" 'circuit lhc: absent -> window' ctcp-setup circuit del lhc
+	undone "txqueuelen" 'txqlen eth1: 0 -> ' ip link set eth1 txqueuelen 0
+	settled
+	unchanged "restored: all as set up" "$before"
+	same "restored: the state is not written" "$file" "$(cat "$CTCP_RUNDIR"/*.state)"
+	handle=$(root_qdisc eth1)
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host tc qdisc replace dev eth1 root handle 7: pfifo limit 7
+	in_time "qdisc of another kind: said" said \
+		' differs lhc qdisc eth1: foreign pfifo 7: -> tbf .*; somebody else'
+	matches "qdisc of another kind: it stays" '^qdisc pfifo 7:' "$(root_qdisc eth1)"
+	in_host tc qdisc change dev eth1 root handle 7: pfifo limit 8
+	settled
+	equal "qdisc of another kind: said once" 1 "$(lines ' differs ')"
+	undone "qdisc of another kind deleted" 'qdisc eth1: default.* -> tbf' \
+		tc qdisc del dev eth1 root
+	equal "qdisc of another kind deleted: as before" "$handle" "$(root_qdisc eth1)"
+	watch_ends "neighbours"
+	host_done "neighbours"
+}
+
+routes()
+{
+	fresh routes
+	another_device eth2
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch --json
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host ip route replace 10.81.0.0/16 via 10.78.0.254
+	in_time "route without congctl: restored" has_route
+	until_true 2 said restored
+	run cat "$TMP/watch"
+	json_is "route without congctl: event" restored .event
+	json_is "route without congctl: whose" "lhc eth1" '.circuit + " " + .dev'
+	json_is "route without congctl: what" "route 10.81.0.0/16" '.item + " " + .name'
+	json_is "route without congctl: is, wants" \
+		"10.81.0.0/16 via 10.78.0.254, 10.81.0.0/16 via 10.78.0.254 congctl circuit" \
+		'.is + ", " + .wants'
+	json_is "route without congctl: why not" null .why
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host ip route replace 10.81.0.0/16 via 10.79.0.254
+	in_time "route by another way: said" said '"event":"differs".*"why":"somebody leads it'
+	matches "route by another way: it stays" 'via 10.79.0.254 dev eth2' \
+		"$(in_host ip route show 10.81.0.0/16)"
+	BEGUN=$(now_ms)
+	in_host ip route del 10.81.0.0/16
+	in_time "route by another way deleted: restored" has_route
+	settled
+	: >"$TMP/watch"
+	in_host sysctl -qw net.ipv4.tcp_sack=0
+	settled
+	equal "sysctl: nobody tells of it" 0 "$(value net.ipv4.tcp_sack)"
+	in_host ip route add 10.99.0.0/16 via 10.78.0.254
+	settled
+	equal "a route of others: not looked at" "0 0" \
+		"$(value net.ipv4.tcp_sack) $(wc -l <"$TMP/watch")"
+	BEGUN=$(now_ms)
+	in_host ip link set eth1 mtu 1400
+	in_host ip link set eth1 mtu 1500
+	in_time "sysctl: with the next look" said '"item":"sysctl","name":"net.ipv4.tcp_sack"'
+	as_set_up "routes"
+	watch_ends "routes"
+	works "routes: undo" setup undo --quiet --all
+	host_end
+}
+
+# Of IPv6 the address goes, too, and the route can come back only when that is there again.
+flaps()
+{
+	local n
+
+	fresh flaps
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	# shellcheck disable=SC2086
+	setup $SIX --quiet eth1
+	watch
+	for n in 1 2 3 4; do
+		: >"$TMP/watch"
+		in_host ip link set eth1 down
+		settled
+		if [ "$n" = 1 ]; then
+			succeeds "link down: said" said ' blocked lhc: eth1 is down'
+			equal "link down: the route went" "" "$(in_host ip route show 10.81.0.0/16)"
+		fi
+		BEGUN=$(now_ms)
+		in_host ip link set eth1 up
+		in_time "link up, $n of 4: restored" has_route
+		[ "$n" -gt 1 ] || in_time "no address: it is said what the kernel refuses" said \
+			' refused six route fd81::/32: absent -> .*; .*kernel refuses'
+	done
+	settled
+	equal "link up: of the last, and no other word" "1 1" \
+		"$(lines ' restored lhc route') $(grep -vc ' blocked ' "$TMP/watch")"
+	BEGUN=$(now_ms)
+	in_host ip addr add fd78::1/64 dev eth1 nodad
+	in_time "the address back: restored" said ' restored six route fd81::/32'
+	as_set_up "flaps"
+	watch_ends "flaps"
+	works "flaps: undo" setup undo --quiet --all
+	equal "flaps: no route of ours" "" "$(in_host ip route show proto 199)"
+	equal "flaps: no state" "" "$(find "$CTCP_RUNDIR" -name '*.state')"
+	host_end
+}
+
+# Three times within a minute it is left; a command or a minute makes it good.
+three_times()
+{
+	local n
+
+	fresh three
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	for n in 1 2; do
+		BEGUN=$(now_ms)
+		in_host ip route del 10.81.0.0/16
+		in_time "undone, $n: restored" has_route
+		settled
+	done
+	BEGUN=$(now_ms)
+	in_host ip route del 10.81.0.0/16
+	in_time "undone the third time: said" said ' left lhc route 10.81.0.0/16: absent -> .*3 times'
+	settled
+	equal "undone the third time: left" "" "$(in_host ip route show 10.81.0.0/16)"
+	sleep 70
+	in_host ip addr add 10.78.0.2/24 dev eth1
+	settled
+	equal "left for good" "" "$(in_host ip route show 10.81.0.0/16)"
+	equal "left: said once" "1 2" "$(lines ' left ') $(lines ' restored ')"
+	works "a command sets it" setup change lhc --quiet
+	settled
+	undone "undone after a command" 'route 10.81.0.0/16: absent' ip route del 10.81.0.0/16
+	sleep 61
+	undone "undone a minute later" 'route 10.81.0.0/16: absent' ip route del 10.81.0.0/16
+	undone "undone, the second in a minute" 'route 10.81.0.0/16: absent' \
+		ip route del 10.81.0.0/16
+	watch_ends "three times"
+	in_host ip addr del 10.78.0.2/24 dev eth1
+	host_done "three times"
+}
+
+# --- commands beside it ----------------------------------------------------
+
+commands()
+{
+	local n
+
+	fresh commands
+	watch
+	matches "watch before any circuit" ' watching 0 circuits$' "$(<"$TMP/watch")"
+	# shellcheck disable=SC2086
+	works "add" setup $LHC --quiet eth1
+	for n in 2 3 4; do
+		works "change $n" setup change lhc --rate "${n}gbit" --quiet
+	done
+	# shellcheck disable=SC2086
+	works "add of another" setup $SIX --quiet eth1
+	works "del of it" setup del six --quiet
+	settled
+	equal "commands are no differences" 1 "$(wc -l <"$TMP/watch")"
+	as_set_up "commands"
+	BEGUN=$(now_ms)
+	in_host ip route del 10.81.0.0/16
+	in_time "of a circuit that came later: restored" has_route
+	works "undo while it runs" setup undo --all --quiet
+	settled
+	unchanged "undo while it runs: all as before" "$BEFORE"
+	watch_ends "commands"
+	host_end
+}
+
+# The change on trial is not held against what is to come back, and nothing else is.
+waiting()
+{
+	fresh waiting
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	setup change lhc --rate 2gbit --confirm-within 10s --quiet
+	settled
+	equal "on trial: no difference" 1 "$(wc -l <"$TMP/watch")"
+	BEGUN=$(now_ms)
+	in_host ip route del 10.81.0.0/16
+	in_time "undone while a change waits: said" said \
+		' differs lhc route 10.81.0.0/16: absent -> .*waits for confirmation'
+	equal "undone while a change waits: not restored" "" \
+		"$(in_host ip route show 10.81.0.0/16)"
+	BEGUN=$(now_ms)
+	setup confirm --quiet
+	in_time "confirmed: restored" has_route
+	settled
+	equal "confirmed: its rate" 250000000 "$(circuit_value lhc rate)"
+	setup change lhc --rate 3gbit --confirm-within 2s --quiet
+	sleep 6
+	equal "not confirmed: back" 250000000 "$(circuit_value lhc rate)"
+	equal "not confirmed: no difference" 1 "$(lines ' restored ')"
+	as_set_up "waiting"
+	watch_ends "waiting"
+	host_done "waiting"
+}
+
+# With --say nothing is restored, and each difference said once.
+only_said()
+{
+	fresh say
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch --say
+	BEGUN=$(now_ms)
+	in_host ip route del 10.81.0.0/16
+	in_time "--say: said" said ' differs lhc route 10.81.0.0/16: absent -> .*--say'
+	in_host ip link set eth1 mtu 1400
+	in_host ip link set eth1 mtu 1500
+	settled
+	equal "--say: not restored" "" "$(in_host ip route show 10.81.0.0/16)"
+	equal "--say: said once" 1 "$(lines ' differs ')"
+	watch_ends "--say"
+	works "--say: the command again" setup change lhc --quiet
+	as_set_up "--say"
+	host_done "--say"
+}
+
+two()
+{
+	local first
+
+	fresh two
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	first=$WATCH
+	cp "$TMP/watch" "$TMP/watch.1"
+	ip netns exec "$HOST" ctcp-setup watch >"$TMP/watch.2" 2>&1 &
+	WATCH=$!
+	defer "kill $WATCH"
+	until_true 10 grep -q watching "$TMP/watch.2"
+	BEGUN=$(now_ms)
+	in_host ip route del 10.81.0.0/16
+	in_time "two watches: restored" has_route
+	settled
+	equal "two watches: once" 1 \
+		"$(cat "$TMP/watch" "$TMP/watch.2" | grep -c ' restored ')"
+	as_set_up "two watches"
+	watch_ends "the first" "$first"
+	watch_ends "the second"
+	host_done "two watches"
+}
+
+# Killed in a run; the watch makes good what the next command would.
+cut_short()
+{
+	local before
+
+	fresh cut-short
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	before=$(state)
+	watch
+	BEGUN=$(now_ms)
+	# shellcheck disable=SC2086
+	in_host env CTCP_DIE_AT=1 ctcp-setup-faulty $SIX --quiet eth1
+	in_time "cut short: said" said ' recovered an earlier run was cut short'
+	settled
+	unchanged "cut short: as before that run" "$before"
+	watch_ends "cut short"
+	host_done "cut short"
+}
+
+# A device that is made anew under its name begins anew.
+another_one()
+{
+	fresh anew
+	another_device eth2
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	# shellcheck disable=SC2086
+	setup ${LHC/10.78/10.79} --shaper tbf --quiet eth2
+	watch
+	in_host ip link del eth2
+	until_true 2 said ' blocked lhc: there is no device eth2'
+	succeeds "device gone: said" said ' blocked lhc: there is no device eth2'
+	BEGUN=$(now_ms)
+	another_device eth2
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	in_time "device anew: the qdisc" said ' restored lhc qdisc eth2: '
+	in_time "device anew: the route" said ' restored lhc route 10.81.0.0/16: '
+	as_set_up "device anew"
+	watch_ends "device anew"
+	works "device anew: undo" setup undo --quiet eth2
+	equal "device anew: no qdisc of ours" "" "$(root_qdisc eth2 | grep c7c0)"
+	host_end
+}
+
+# --- apply --wait ----------------------------------------------------------
+
+late_devices()
+{
+	local before
+
+	fresh late
+	# shellcheck disable=SC2086
+	echo "${LHC/10.78/10.79} eth2" >"$TMP/circuits"
+	before=$(state)
+	BEGUN=$(now_ms)
+	complains "apply --wait: the time is over" 1 'circuit lhc: there is no device eth2' \
+		setup apply --wait 2s --quiet "$TMP/circuits"
+	setup apply --wait 30s --quiet "$TMP/circuits" >"$TMP/late" 2>&1 &
+	sleep 1
+	unchanged "apply --wait: nothing yet" "$before"
+	ip -n "$HOST" -batch - <<-END
+		link add eth2 numtxqueues 1 type veth peer name far-eth2
+		addr add 10.79.0.1/24 dev eth2
+	END
+	sleep 1
+	equal "apply --wait: it is down" "" "$(configured)"
+	BEGUN=$(now_ms)
+	in_host ip link set eth2 up
+	wait $!
+	equal "apply --wait: it came, exit status" 0 $?
+	at_most "apply --wait: ms after it was up" $IN_TIME $(($(now_ms) - BEGUN))
+	equal "apply --wait: no word" "" "$(<"$TMP/late")"
+	as_set_up "apply --wait"
+	BEGUN=$(now_ms)
+	works "apply --wait: all are there" setup apply --wait 30s --quiet "$TMP/circuits"
+	at_most "apply --wait: all are there: ms" $IN_TIME $(($(now_ms) - BEGUN))
+	complains "apply --wait without a unit" 2 '--wait: "60" has no unit' \
+		setup apply --wait 60 "$TMP/circuits"
+	complains "--wait elsewhere" 2 '"--wait" is not an option of diff' \
+		setup diff --wait 60s "$TMP/circuits"
+	complains "--say elsewhere" 2 '"--say" is not an option of apply' \
+		setup apply --say "$TMP/circuits"
+	works "apply --wait: undo" setup undo --quiet --all
+	host_end
+}
+
+neighbours
+routes
+flaps
+three_times
+commands
+waiting
+only_said
+two
+cut_short
+another_one
+late_devices
+finish
