@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# The units that make install installs: systemd-analyze knows every key where it is there,
+# and in any case each line is one that systemd.syntax(7) knows; what they run does what it
+# is for; they are in nobody's way at boot.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup
+need_module
+
+UNITS="ctcp-setup.service ctcp-setup-watch.service"
+PROGRAM=$(command -v ctcp-setup)
+CIRCUITS=/etc/ctcp-setup/circuits
+
+for unit in $UNITS; do
+	sed "s|@SBINDIR@/ctcp-setup|$PROGRAM|" "$TOP/tools/systemd/$unit.in" >"$TMP/$unit"
+done
+
+# keys UNIT KEY: its values, a line each
+keys()
+{
+	sed -n "s/^$2=//p" "$TMP/$1"
+}
+
+# strangers UNIT: lines that are none of a unit
+strangers()
+{
+	grep -vE '^(#.*|\[(Unit|Service|Install)\]|[A-Z][A-Za-z]+=.*|)$' "$TMP/$1"
+}
+
+verified()
+{
+	systemd-analyze verify --man=no "$TMP/$1" 2>&1
+}
+
+for unit in $UNITS; do
+	equal "$unit: each line is one of a unit" "" "$(strangers "$unit")"
+	equal "$unit: nothing is left to fill in" "" "$(grep -o '@[A-Z]*@' "$TMP/$unit")"
+	if command -v systemd-analyze >/dev/null; then
+		equal "$unit: systemd-analyze has no objection" "" "$(verified "$unit")"
+		sed -i 's/^ExecStart=/Exec&/' "$TMP/$unit"
+		matches "$unit: it would have" "Unknown key|lacks" "$(verified "$unit")"
+		sed -i 's/^ExecExec/Exec/' "$TMP/$unit"
+	fi
+	equal "$unit: nothing waits for it" "" "$(keys "$unit" 'Before\|RequiredBy')"
+	equal "$unit: no ExecStop, as circuits stay" "" "$(keys "$unit" ExecStop)"
+done
+equal "only where there is a file" "$CIRCUITS" "$(keys ctcp-setup.service ConditionPathExists)"
+for neighbour in systemd-networkd NetworkManager networking; do
+	matches "behind $neighbour" "(^| )$neighbour.service( |$)" \
+		"$(keys ctcp-setup.service After)"
+done
+
+# runs UNIT KEY: that, with a file of the test's in place of the administrator's
+runs()
+{
+	local words
+
+	words=$(keys "$1" "$2")
+	# shellcheck disable=SC2086 # its words
+	works "$1: $2" in_host ${words//$CIRCUITS/$TMP/circuits}
+}
+
+without_module
+host units
+BEFORE=$(state)
+echo "add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms eth1" >"$TMP/circuits"
+runs ctcp-setup.service ExecStart
+equal "ExecStart: the circuit" 125000000 "$(circuit_value lhc rate)"
+sed -i s/1gbit/2gbit/ "$TMP/circuits"
+runs ctcp-setup.service ExecReload
+equal "ExecReload: the circuit" 250000000 "$(circuit_value lhc rate)"
+# shellcheck disable=SC2046 # its words
+ip netns exec "$HOST" $(keys ctcp-setup-watch.service ExecStart) >"$TMP/watch" 2>&1 &
+WATCH=$!
+defer "kill $WATCH"
+succeeds "ctcp-setup-watch.service: ExecStart" until_true 10 grep -q watching "$TMP/watch"
+kill $WATCH
+wait $WATCH
+equal "ctcp-setup-watch.service: it ends, exit status" 0 $?
+works "undo" setup undo --quiet --all
+unchanged "all as before" "$BEFORE"
+host_end
+finish
