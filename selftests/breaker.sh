@@ -775,21 +775,20 @@ pausing_sender()
 }
 
 # What this host holds back itself is nobody's queue.
+# slow_shaper N: a local shaper that holds an Nth of the rate
 slow_shaper()
 {
-	local before
+	local before held=$((RATE_MBIT / $1))
 
-	in_src tc qdisc replace dev eth1 root tbf rate $((RATE_MBIT / 2))mbit \
+	in_src tc qdisc replace dev eth1 root tbf rate ${held}mbit \
 		burst 100kb limit 20000000
 	flow 130000
 	sleep 5
 	before=$(far delivered)
 	sleep 5
-	within "a local shaper that holds less than the rate: Mbit/s" \
-		$((RATE_MBIT / 2)) \
-		$((($(far delivered) - before) * 1514 * 8 / 5000000)) \
-		$((RATE_MBIT / 50))
-	innocent "a local shaper that holds less than the rate" 1
+	within "a local shaper that holds 1/$1 of the rate: Mbit/s" $held \
+		$((($(far delivered) - before) * 1514 * 8 / 5000000)) $((held / 25))
+	innocent "a local shaper that holds 1/$1 of the rate" 1
 }
 
 # 12 Mbit/s x 600 ms; bursts of six losses, 5.6 % of all
@@ -814,7 +813,8 @@ innocents()
 	fresh "${RATED[@]}"
 	slow_reader
 	pausing_sender
-	slow_shaper
+	slow_shaper 2
+	slow_shaper 5
 	bursts_of_loss
 }
 

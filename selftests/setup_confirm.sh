@@ -405,7 +405,7 @@ disk_full()
 	equal "a full disk: it stays until the deadline" $ON_TRIAL "$(circuit_value lhc rate)"
 	until_true 3 rate_is $RATE
 	within "a full disk: ms until it is back" $((3000 + LATE / 2)) $(($(now_ms) - BEGUN)) \
-		$((LATE / 2))
+		$((LATE / 2 + 5))
 	equal "a full disk: its timer tries on" 1 "$(timers | wc -l)"
 	matches "a full disk: show says that it is over" 'not confirmed in time' "$(setup show)"
 	rm "$CTCP_RUNDIR/junk"

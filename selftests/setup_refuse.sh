@@ -25,7 +25,7 @@ typed()
 
 rates()
 {
-	typed '"0" has no unit' --rate 0 --rtt 26ms eth1
+	typed '"0" is not a rate; write e.g. 4gbit' --rate 0 --rtt 26ms eth1
 	typed '"0gbit" is out of range' --rate 0gbit --rtt 26ms eth1
 	typed '"-1" is not a rate' --rate -1 --rtt 26ms eth1
 	typed '"-1gbit" is not a rate' --rate=-1gbit --rtt 26ms eth1

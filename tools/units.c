@@ -174,8 +174,8 @@ int parse_rate(const char *s, uint64_t *bytes_per_s, struct err *e)
 	int rc;
 
 	rc = parse_decimal(s, &end, &d);
-	if (rc == -EINVAL)
-		return err_set(e, rc, "--rate: \"%s\" is not a rate; write e.g. 4gbit", s);
+	if (rc == -EINVAL || (!rc && !*end && !s[strspn(s, "0.")]))
+		return err_set(e, -EINVAL, "--rate: \"%s\" is not a rate; write e.g. 4gbit", s);
 	if (!rc && !*end)
 		return err_set(e, -EINVAL, "--rate: \"%s\" has no unit; %smbit or %sgbit?",
 			       s, s, s);
