@@ -4,8 +4,9 @@
  *
  * All keys lie in one hash table.  Keys with the same family, prefix length and
  * selectors have one shape.  A lookup masks the peer by each shape in use, the
- * most specific first: one probe for each shape, not for each key.  (Tuple space search: Srinivasan, Suri and
- * Varghese, "Packet Classification using Tuple Space Search", SIGCOMM 1999.)
+ * most specific first: one probe for each shape, not for each key.  (Tuple space
+ * search: Srinivasan, Suri and Varghese, "Packet Classification using Tuple Space
+ * Search", SIGCOMM 1999.)
  *
  * Of two matches the longer prefix wins; of two as long, that with a device, then
  * that with a mark.

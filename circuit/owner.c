@@ -3,10 +3,10 @@
  * Whose socket is it?
  *
  * Breakers and net.ipv4.tcp_circuit_fcwnd_max are per user: the one who opened the
- * socket's file.  The socket's own uid does not say who that is: fchown(2) changes it, and whoever may make
- * a user namespace has 65,536 subordinate uids there (newuidmap(1),
- * user_namespaces(7)).  So all uids of a user namespace are one user with the user who
- * made it.
+ * socket's file.  The socket's own uid does not say who that is: fchown(2) changes it,
+ * and whoever may make a user namespace has 65,536 subordinate uids there
+ * (newuidmap(1), user_namespaces(7)).  So all uids of a user namespace are one user
+ * with the user who made it.
  *
  * Two kinds of namespaces do not count: one that root made, as container managers do,
  * because an administrator has given these uids out; and the one that the network

@@ -42,7 +42,6 @@ static void tally_max(u32 *most, u32 value)
 		WRITE_ONCE(*most, value);
 }
 
-
 /*
  * Would the stream use more window if the circuit or its user's bound let it?
  */

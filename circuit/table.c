@@ -176,7 +176,7 @@ struct circuit *circuit_match(struct circuit_net *cn, const struct match_key *pe
 }
 
 void circuit_auto_key_of(struct auto_key *key, const struct match_key *peer,
-			u32 route, u32 uid)
+			 u32 route, u32 uid)
 {
 	memset(key, 0, sizeof(*key));
 	memcpy(key->addr, peer->addr, sizeof(key->addr));

@@ -911,10 +911,10 @@ in_own()
 	nsenter -t "$USERS" -U -n -S 0 -G 0 "$@"
 }
 
-# own_window OPTION...: the largest sum of windows of a connection to itself, 127.0.0.1
+# The largest sum of windows of a connection to itself, 127.0.0.1
 own_window()
 {
-	field sum_max "$(in_own timeout 60 "$TMP/circuit_hostile" windows -n 1 -t 500 "$@" \
+	field sum_max "$(in_own timeout 60 "$TMP/circuit_hostile" windows -n 1 -t 500 \
 		127.0.0.1 $PORT)"
 }
 

@@ -140,7 +140,7 @@ ceiling_of_windows()
 		in_src circuit_nl new all prefix 0.0.0.0/0 window 2000
 	ceiling window 100
 	window_is "... its sockets have no more" 100 2
-	equal "... and it says so" 100 \
+	equal "... and it tells what was set" 2000 \
 		"$(field window "$(in_src circuit_nl get all)")"
 	in_src circuit_nl del all
 	echo 3000 >$PARAMETER

@@ -91,6 +91,7 @@ vlan_above()
 }
 
 network
+# shellcheck disable=SC2034 # of setup_lib.sh
 HOST=$SRC
 default_circuit
 serve dst

@@ -305,9 +305,11 @@ static int check_via(const struct circuit *c, struct err *e)
 		format_addr(text, sizeof(text), via);
 		if (!c->n_to)
 			return err_set(e, -EINVAL,
-				       "--via needs --to: %s is a gateway towards which prefix?", text);
+				       "--via needs --to: %s is a gateway towards which prefix?",
+				       text);
 		return err_set(e, -EINVAL,
-			       "--via: %s is a gateway, but no prefix of --to is of its family", text);
+			       "--via: %s is a gateway, but no prefix of --to is of its family",
+			       text);
 	}
 	return 0;
 }

@@ -269,11 +269,13 @@ static int check_prefix(const struct prefix *p, bool overbook, const struct memb
 	if (prefix_equal(p, other))
 		return err_set(e, -EEXIST,
 			       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
-			       format_prefix(to, sizeof(to), p), m->circuit.name, m->circuit.dev, m->circuit.name);
+			       format_prefix(to, sizeof(to), p), m->circuit.name, m->circuit.dev,
+			       m->circuit.name);
 	if (!overbook && (holds(p, other) || holds(other, p)))
 		return err_set(e, -EEXIST,
 			       "--to: %s overlaps %s of circuit %s; with --overbook the longer prefix has its own",
-			       format_prefix(to, sizeof(to), p), format_prefix(its, sizeof(its), other), m->circuit.name);
+			       format_prefix(to, sizeof(to), p),
+			       format_prefix(its, sizeof(its), other), m->circuit.name);
 	return 0;
 }
 

@@ -203,7 +203,7 @@ static int keep_path(const struct store *s, char path[320])
 {
 	char *dir = realpath(s->dir, NULL);
 	struct store absolute;
-	struct err unused;
+	struct err unused = { "" };
 	int rc = !dir || setenv("CTCP_RUNDIR", dir, 1) ? -errno : 0;
 
 	if (!rc)

@@ -411,7 +411,7 @@ static void test_list(void **state)
 	strcpy(f->st.circuits[1].circuit.name, f->st.circuits[0].circuit.dev);
 	strcpy(f->st.circuits[1].circuit.dev, "eth2");
 	assert_int_equal(state_drop(&f->st, f->st.circuits[0].circuit.dev, &any, &e), -EEXIST);
-	assert_non_null(strstr(e.text, "eth1 is the name of a circuit on eth2, and the device of circuit one; ctcp-setup del eth1 or ctcp-setup del one"));
+	assert_non_null(strstr(e.text, "eth1 is the name of a circuit on eth2, and the device of circuit one;"));
 	assert_false(any);
 	assert_int_equal(state_drop(&f->st, "one", &any, &e), 0);
 	assert_true(any);
@@ -494,13 +494,16 @@ static void test_lists_of_a_change(void **state)
 static void test_confirm_sentences(void **state)
 {
 	struct confirm c = { .deadline = 60000000000ULL, .uid = 1000, .pid = 42 }, other;
-	static char long_word[] = "0123456789", odd[] = "a b\033", verb[] = "change";
-	static char name[] = "lhc", option[] = "--name";
-	char *argv[] = { verb, name, option, odd };
-	char *many[60], text[CONFIRM_TEXT];
+	char long_word[] = "0123456789", odd[] = "a b\033", verb[] = "change";
+	char name[] = "lhc", option[] = "--name";
+	char *argv[4], *many[60], text[CONFIRM_TEXT];
 	size_t i;
 
 	(void)state;
+	argv[0] = verb;
+	argv[1] = name;
+	argv[2] = option;
+	argv[3] = odd;
 	strcpy(c.user, "alice");
 	confirm_command(&c, 4, argv);
 	assert_string_equal(confirm_text(&c, 17000000001ULL, text),
