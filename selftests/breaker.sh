@@ -854,7 +854,7 @@ settings()
 	damage delay 0ms
 	flow_end
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 3
-	until_true 10 state_is closed
+	until_true 30 state_is closed
 	succeeds "a quiet time of 3 s instead: closed" state_is closed
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
 	flow 130000
@@ -864,7 +864,7 @@ settings()
 	damage delay 0ms
 	flow_end
 	set_in src net.ipv4.tcp_circuit_breaker 0
-	until_true 10 state_is closed
+	until_true 30 state_is closed
 	succeeds "breakers turned off: closed" state_is closed
 	watch_end
 	equal "the event's cause: disabled" $DISABLED "$(field cause "$(event closed)")"

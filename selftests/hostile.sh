@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# labs: uml qemu root
+# labs: uml root
 #
 # Nobody is harmed: what users without privileges, peers, and administrators of a
 # container try, and what it takes from others.  Throughput and time are asserted where
@@ -973,7 +973,7 @@ neighbours()
 
 	ip netns add "$other"
 	defer "ip netns del $other"
-	[ "$LAB" = qemu ] || its_sysctls "$other"
+	its_sysctls "$other"
 	if [ "$LAB" != uml ]; then
 		sysctl -qw ${CEILING}_circuits=100000
 		defer "sysctl -qw ${CEILING}_circuits=65536"
@@ -1121,9 +1121,8 @@ topology()
 	done
 }
 
-# What is to be tried, all of it or those that are named.  Emulated, breakers take too
-# long to trip; what costs processor time shows there, and not in virtual time.
-[ "$LAB" = qemu ] && HOSTILE_TESTS=${HOSTILE_TESTS:-nothing_to_read,neighbours}
+# What is to be tried, all of it or those that are named
+TESTS=${HOSTILE_TESTS:-nothing_to_read,neighbours}
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
 	for_all crowd far_resets dead small_asks distances left_behind evicts receivers
 	containers ceilings breaker_ceiling own_network neighbours leaves leaks without_module}
