@@ -411,8 +411,8 @@ static void test_list(void **state)
 	strcpy(f->st.circuits[1].circuit.name, f->st.circuits[0].circuit.dev);
 	strcpy(f->st.circuits[1].circuit.dev, "eth2");
 	assert_int_equal(state_drop(&f->st, f->st.circuits[0].circuit.dev, &any, &e), -EEXIST);
-	assert_non_null(strstr(e.text,
-			       "eth1 is the name of a circuit on eth2, and the device of circuit one;"));
+	assert_non_null(strstr(e.text, "eth1 is the name of a circuit on eth2, and the device "
+			       "of circuit one;"));
 	assert_false(any);
 	assert_int_equal(state_drop(&f->st, "one", &any, &e), 0);
 	assert_true(any);
