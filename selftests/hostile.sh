@@ -936,8 +936,9 @@ own_network()
 	defer "kill $!"
 	until_true 10 own_serves
 	equal "a container, before: window" $WINDOW "$(own_window)"
-	in_own timeout 60 "$TMP/circuit_hostile" send -n 4 -t 50000 127.0.0.1 $PORT \
-		>"$TMP/own" &
+	# not by in_own: it is timeout that has to be killed, and no shell around it
+	nsenter -t "$USERS" -U -n -S 0 -G 0 timeout 60 "$TMP/circuit_hostile" send -n 4 \
+		-t 50000 127.0.0.1 $PORT >"$TMP/own" &
 	pid=$!
 	in_own tc qdisc change dev lo root netem limit 1000000 delay 5ms loss 40%
 	until_true 60 grep -q 'tripped=4' "$TMP/own"
