@@ -457,6 +457,7 @@ void stream_set_timer(struct sock *sk, u64 when);
 /* turn.c */
 u8 stream_next(const struct sock *sk);
 u64 stream_turns_rate(struct sock *sk, u32 window);
+u32 pool_left(struct pool *p, const struct sock *sk);
 u32 pool_in_flight(const struct pool *p, const struct sock *sk);
 u64 pool_over(const struct pool *p);
 void pool_unbook(struct pool *p, struct stream *s);

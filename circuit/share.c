@@ -95,6 +95,18 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 }
 
 /*
+ * The window that streams split when they take more.  What is in flight of streams that
+ * gave up their shares counts as theirs for as long as it is: otherwise who is reset over
+ * and over would take all that becomes free before the others have an ACK.
+ */
+static u32 stream_splits(struct sock *sk, u32 window)
+{
+	u32 left = pool_left(stream_pool(inet_csk_ca(sk)), sk);
+
+	return window > left ? window - left : 0;
+}
+
+/*
  * Take up to @n more segments of what is left of @window beside the shares, and beside
  * what is in flight of streams without one (turn.c).
  */
@@ -249,16 +261,18 @@ static bool stream_paced_below(const struct sock *sk)
 /*
  * Does the stream use its share?  It does also if only the rest is free that
  * the core holds back until a packet is full or a third of the window is free
- * (tcp_tso_should_defer()), or if only the circuit's pace keeps it below its
- * share.
+ * (tcp_tso_should_defer()), if only the circuit's pace keeps it below its share, or if
+ * the core has found it limited by its window in this round trip: one ACK may leave
+ * nothing of a small share in flight.
  */
 bool stream_uses_share(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return tcp_packets_in_flight(tcp_sk(sk)) +
+	return tcp_packets_in_flight(tp) +
 	       min_t(u32, sk->sk_gso_max_segs, s->share / 3) >= s->share ||
-	       stream_paced_below(sk);
+	       tp->is_cwnd_limited || stream_paced_below(sk);
 }
 
 /*
@@ -271,8 +285,9 @@ static bool stream_try_modest(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
-	u32 share = split_share(window, READ_ONCE(p->modest) - s->share,
-				READ_ONCE(p->hungry) + 1, READ_ONCE(p->waiting));
+	u32 modest = READ_ONCE(p->modest) - s->share;
+	u32 hungry = READ_ONCE(p->hungry) + 1;
+	u32 share = split_share(window, modest, hungry, READ_ONCE(p->waiting));
 	u32 need;
 
 	if (s->share > share)
@@ -283,6 +298,7 @@ static bool stream_try_modest(struct sock *sk, u32 window)
 		return true;
 
 	need = stream_need(sk);
+	share = split_share(stream_splits(sk, window), modest, hungry, READ_ONCE(p->waiting));
 	if (need > split_modest_most(share, s->share, s->proved))
 		return false;
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
@@ -299,7 +315,8 @@ static u32 stream_outstanding(const struct tcp_sock *tp)
 
 /*
  * A round trip lasts until as many segments are delivered as are outstanding at its
- * beginning, in whatever order: a hole does not make it longer.
+ * beginning, in whatever order: a hole does not make it longer.  One that begins with
+ * nothing outstanding, as one ACK may acknowledge all, lasts until the next ACK.
  */
 void stream_begin_round(struct sock *sk)
 {
@@ -307,7 +324,7 @@ void stream_begin_round(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	s->round_start = tp->delivered;
-	s->round_end = tp->delivered + stream_outstanding(tp);
+	s->round_end = tp->delivered + max(stream_outstanding(tp), 1U);
 }
 
 bool stream_round_ended(const struct sock *sk)
@@ -352,8 +369,10 @@ static void stream_take_share(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
-	u32 share = split_share(window, READ_ONCE(p->modest),
-				READ_ONCE(p->hungry), READ_ONCE(p->waiting));
+	u32 modest = READ_ONCE(p->modest), hungry = READ_ONCE(p->hungry);
+	u32 waiting = READ_ONCE(p->waiting), splits = stream_splits(sk, window);
+	u32 share = split_share(window, modest, hungry, waiting);
+	u32 takes = split_share(splits, modest, hungry, waiting);
 	u32 keep = share;
 
 	/* What is in flight stays reserved, unless the breaker cuts. */
@@ -361,8 +380,8 @@ static void stream_take_share(struct sock *sk, u32 window)
 		keep = max(share, tcp_packets_in_flight(tcp_sk(sk)));
 	if (s->share > keep)
 		stream_set(sk, s->state, keep);
-	else if (s->share < share)
-		stream_take(sk, window, share - s->share);
+	else if (s->share < takes)
+		stream_take(sk, window, takes - s->share);
 	s->settled = s->share && s->share == share;
 	if (!s->share)
 		s->repace = 1;	/* its round trip may have changed */

@@ -11,7 +11,8 @@
  *
  * No share accounts for what is sent in turns (pool.turns), nor for what streams have in
  * flight that gave up their shares at once, by a reset or for another algorithm
- * (pool.left): share.c subtracts both before it hands out shares.  They are counted in
+ * (pool.left): share.c subtracts both before it hands out shares, and splits what
+ * pool.left leaves of the window.  They are counted in
  * segments, each for a round trip of its own (left.h), as the streams of a circuit may
  * be near and far.
  *
@@ -57,6 +58,21 @@ u64 stream_turns_rate(struct sock *sk, u32 window)
 static u32 clock_us(u64 ns)
 {
 	return (u32)div_u64(ns, NSEC_PER_USEC);
+}
+
+/* Segments in flight of streams that gave up their shares; the lock is not held. */
+u32 pool_left(struct pool *p, const struct sock *sk)
+{
+	u32 left;
+
+	if (!READ_ONCE(p->left.batch[0].segments))
+		return 0;
+	spin_lock_bh(&p->lock);
+	left = left_segments(&p->left, clock_us(tcp_sk(sk)->tcp_clock_cache));
+	if (!left)
+		WRITE_ONCE(p->left.batch[0].segments, 0);
+	spin_unlock_bh(&p->lock);
+	return left;
 }
 
 /* Segments in flight that no share accounts for; the lock is held. */

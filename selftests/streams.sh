@@ -163,6 +163,21 @@ trickles()
 	delay $((RTT_MS / 2))
 }
 
+# A receiver acknowledges two segments at once, or one after 40 ms: such an ACK leaves
+# nothing in flight of a stream that has few segments, and is no sign that it needs less.
+few_segments()
+{
+	local out
+
+	[ "$LAB" = uml ] || return 0
+	in_src circuit_nl new excl host prefix $DST4 window 12
+	out=$(run -n 4 -w 1000 -t 5000)
+	end_sockets src
+	in_src circuit_nl del host
+	at_least "four streams on a window of 12: segments each ${RTT_MS} ms" 6 \
+		$(($(field bytes "$out") / 1448 * RTT_MS / 5000))
+}
+
 # window_beside ADDRESS OPTION...: of a stream that sends without end, while another
 # one does, to ADDRESS
 window_beside()
@@ -330,6 +345,7 @@ serve dst
 together
 newcomers
 others
+few_segments
 trickles
 stalled
 two_windows
