@@ -518,13 +518,15 @@ static void circuit_cong_control(struct sock *sk, const struct rate_sample *rs)
 
 	if (unlikely(s->magic != STREAM_MAGIC))
 		return;
-	if (unlikely(!stream_settled(sk))) {
-		/* A SYN-ACK is an ACK, too, and comes before init(). */
-		if (!s->live || !circuit_hold(sk))
-			return;
-	}
-	if (unlikely((u16)(tcp_jiffies32 - s->reported) >= STREAM_REPORT))
+	if (unlikely((u16)(tcp_jiffies32 - s->reported) >= STREAM_REPORT) &&
+	    s->live && s->user)
 		stream_report(sk);
+	if (unlikely(!stream_settled(sk))) {
+		s->heard |= rs->acked_sacked > 0;
+		/* A SYN-ACK is an ACK, too, and comes before init(). */
+		if (s->live)
+			circuit_hold(sk);
+	}
 }
 
 /*
@@ -544,6 +546,7 @@ static void circuit_set_state(struct sock *sk, u8 new_state)
 	if (new_state == TCP_CA_Loss) {
 		s->losses += s->losses < U8_MAX;
 		atomic_long_inc(&circuit_pernet(sk)->timeouts);
+		s->heard = 0;
 		circuit_hold(sk);
 	}
 }

@@ -226,7 +226,7 @@ static void circuit_log_trip(struct circuit *c, const struct evidence *e)
 	if (!circuit_may_log(c))
 		return;
 	circuit_peer_name(c, name, sizeof(name));
-	pr_warn("circuit %s: breaker of uid %u tripped by %s: in %u ms %u of %u segments lost (%u.%u %%), %u marked, round trip %u us (%u us explained), %llu bytes/s delivered; window cut from %u to %u segments\n",
+	pr_warn("circuit %s: breaker of uid %u tripped by %s: in %u ms %llu of %llu segments lost (%u.%u %%), %llu marked, round trip %u us (%u us explained), %llu bytes/s delivered; window cut from %u to %u segments\n",
 		name, e->host_uid, reason_names[e->reason], e->seen.ms,
 		e->seen.lost, e->seen.lost + e->seen.delivered,
 		loss / 10, loss % 10, e->seen.ce, e->seen.rtt_us,

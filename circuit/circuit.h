@@ -266,7 +266,8 @@ struct stream {
 	u32	magic;		/* STREAM_MAGIC, or the area is not circuit's (yet) */
 	u32	asked:21,	/* TCP_CIRCUIT_FCWND, segments, 0 = none */
 		gain:8,		/* of its pool's window, 1/256, for ss */
-		young:2;	/* round trips until its use of its share is judged */
+		young:2,	/* round trips until its use of its share is judged */
+		heard:1;	/* something was delivered since its last timeout */
 	u32	route;		/* its route's initcwnd, segments, 0 = none */
 	u32	ifindex;	/* outgoing device, last seen */
 	u32	generation;	/* of the table at its last lookup */
@@ -274,7 +275,10 @@ struct stream {
 	u32	share;		/* of its pool's window, segments; under pool.lock */
 	union {
 		u32	round_start;	/* tp->delivered when this round trip began */
-		u32	turn_gap;	/* while it waits: ns from its turn to the next */
+		struct {	/* while it waits: */
+			u32	turn_gap:31,	/* ns from its turn to the next */
+				turn_counted:1;	/* in pool.turns */
+		};
 	};
 	u32	round_end;	/* round_start + what was outstanding then */
 	u32	lost;		/* reported so far, of stream_lost() */
@@ -443,6 +447,7 @@ void user_known(const struct circuit_user *u, const struct breaker_limits *limit
 /* report.c */
 u32 stream_lost(const struct tcp_sock *tp);
 void stream_report(struct sock *sk);
+void stream_report_held(struct sock *sk);
 
 /* pace.c */
 u32 stream_wire(struct sock *sk);

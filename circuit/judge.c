@@ -9,12 +9,12 @@
 
 #include "judge.h"
 
-/* Thousandths of all segments; 0 where there were none. */
-u32 judge_loss(u32 lost, u32 delivered)
+/* Thousandths of all segments, 2^53 at most; 0 where there were none. */
+u32 judge_loss(u64 lost, u64 delivered)
 {
-	u64 all = (u64)lost + delivered;
+	u64 all = lost + delivered;
 
-	return all ? div64_u64(1000ULL * lost, all) : 0;
+	return all ? div64_u64(1000 * lost, all) : 0;
 }
 
 /*
@@ -101,7 +101,7 @@ static bool judge_bad(const struct judge_sample *s,
 {
 	switch (reason) {
 	case JUDGE_CE:
-		return 1000ULL * s->ce > (u64)c->threshold * s->delivered;
+		return 1000 * s->ce > c->threshold * s->delivered;
 	case JUDGE_DELAY:
 		return judge_path_limits(s) && judge_delayed(s);
 	case JUDGE_SHORTFALL:
@@ -153,7 +153,7 @@ static bool judge_loss_slot_ended(const struct judge_sample *s,
 	u32 rtts = JUDGE_LOSS_RTTS * (s->rtt_us / 1000);
 
 	return s->ms >= c->slot_ms && s->ms >= rtts &&
-	       (u64)s->lost + s->delivered >= JUDGE_LOSS_SEGMENTS;
+	       s->lost + s->delivered >= JUDGE_LOSS_SEGMENTS;
 }
 
 /* Does the last slot of any kind have evidence against the path? */

@@ -58,9 +58,9 @@ enum judge_reason {	/* as enum tcp_circuit_reason */
 /* What was seen since the last judgement */
 struct judge_sample {
 	u32	ms;
-	u32	lost;		/* segments */
-	u32	delivered;	/* segments */
-	u32	ce;		/* of these, marked */
+	u64	lost;		/* segments: a slot may last 150 s, at 400 Gbit/s */
+	u64	delivered;	/* segments */
+	u64	ce;		/* of these, marked */
 	u32	rtt_us;		/* smallest smoothed round trip, 0 = none seen */
 	u32	rtt_expected;	/* us: the longest that was explained, 0 = none */
 	u64	bytes;		/* delivered, on the wire */
@@ -88,7 +88,7 @@ struct judge {
 	bool	evidence_now;	/* the last judgement ended a slot with evidence */
 };
 
-u32 judge_loss(u32 lost, u32 delivered);
+u32 judge_loss(u64 lost, u64 delivered);
 bool judge_suspects(const struct judge *j);
 bool judge_late(const struct judge_circuit *c, u32 rtt_us);
 u32 judge_expected_rtt(const struct judge_circuit *c);

@@ -9,7 +9,8 @@
  * by their segments: segments x time stays what it was, so that whoever is reset over
  * and over takes neither more nor less of the window than is in flight.
  *
- * Times are in us, modulo 2^32; those that are compared lie less than 2^31 apart.
+ * Times are in us of a clock that never goes back to 0: a batch that is over stays until
+ * the next is added, however late.
  *
  * Arithmetic alone: also compiled in user space, by its unit test.
  */
@@ -23,7 +24,7 @@
 
 struct left_batch {
 	u32	segments;
-	u32	until;		/* us */
+	u64	until;		/* us */
 };
 
 /* In the order of their ends; a batch of no segments is a free place, at the end */
@@ -31,13 +32,13 @@ struct left {
 	struct left_batch	batch[LEFT_BATCHES];
 };
 
-static inline bool left_is_over(const struct left_batch *b, u32 now)
+static inline bool left_is_over(const struct left_batch *b, u64 now)
 {
-	return !b->segments || (s32)(b->until - now) <= 0;
+	return !b->segments || b->until <= now;
 }
 
 /* Segments that are in flight at @now */
-static inline u32 left_segments(const struct left *l, u32 now)
+static inline u32 left_segments(const struct left *l, u64 now)
 {
 	u32 i, sum = 0;
 
@@ -48,7 +49,7 @@ static inline u32 left_segments(const struct left *l, u32 now)
 }
 
 /* How long until all are over, us */
-static inline u32 left_lasts(const struct left *l, u32 now)
+static inline u32 left_lasts(const struct left *l, u64 now)
 {
 	u32 i, lasts = 0;
 
@@ -58,11 +59,11 @@ static inline u32 left_lasts(const struct left *l, u32 now)
 	return lasts;
 }
 
-/* Segments are 2^31 at most, as a window is much less. */
+/* Segments are 2^31 at most, as a window is much less; @a ends first, by less than 2^32 us. */
 static inline struct left_batch left_mean(struct left_batch a, struct left_batch b)
 {
 	u32 segments = a.segments + b.segments;
-	u32 later = div64_u64((u64)(b.until - a.until) * b.segments, segments);
+	u64 later = div64_u64((b.until - a.until) * b.segments, segments);
 
 	return (struct left_batch){ segments, a.until + later };
 }
@@ -82,7 +83,7 @@ static inline void left_merge(struct left_batch *batch, u32 n)
 }
 
 /* From @now on @segments (at least 1) more are in flight, for @lasts us. */
-static inline void left_add(struct left *l, u32 now, u32 segments, u32 lasts)
+static inline void left_add(struct left *l, u64 now, u32 segments, u32 lasts)
 {
 	struct left_batch all[LEFT_BATCHES + 1], new = { segments, now + lasts };
 	bool placed = false;
@@ -96,7 +97,7 @@ static inline void left_add(struct left *l, u32 now, u32 segments, u32 lasts)
 
 		if (left_is_over(b, now))
 			continue;
-		if (!placed && (s32)(b->until - new.until) > 0) {
+		if (!placed && b->until > new.until) {
 			all[n++] = new;
 			placed = true;
 		}

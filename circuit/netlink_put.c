@@ -51,6 +51,12 @@ static int put_prefix(struct sk_buff *skb, const u8 *addr, u32 family, u8 len)
 	return 0;
 }
 
+/* A number of segments: 2^32 - 1 is that or more */
+static int put_segments(struct sk_buff *skb, int type, u64 segments)
+{
+	return nla_put_u32(skb, type, min_t(u64, segments, U32_MAX));
+}
+
 /* @all: also the uid */
 static int put_evidence(struct sk_buff *skb, const struct evidence *e, bool all)
 {
@@ -63,10 +69,10 @@ static int put_evidence(struct sk_buff *skb, const struct evidence *e, bool all)
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_REASON, e->reason) ||
 	    (all && nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_UID, e->uid)) ||
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_MS, e->seen.ms) ||
-	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_SEGMENTS,
-			e->seen.lost + e->seen.delivered) ||
-	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_LOST, e->seen.lost) ||
-	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_CE, e->seen.ce) ||
+	    put_segments(skb, TCP_CIRCUIT_EVIDENCE_A_SEGMENTS,
+			 e->seen.lost + e->seen.delivered) ||
+	    put_segments(skb, TCP_CIRCUIT_EVIDENCE_A_LOST, e->seen.lost) ||
+	    put_segments(skb, TCP_CIRCUIT_EVIDENCE_A_CE, e->seen.ce) ||
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_RTT, e->seen.rtt_us) ||
 	    nla_put_u32(skb, TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED, e->seen.rtt_expected) ||
 	    nla_put_u64_64bit(skb, TCP_CIRCUIT_EVIDENCE_A_RATE, e->rate,

@@ -2,8 +2,10 @@
 /*
  * Reports: what streams see, added to the tally of their user ten times a second
  *
- * A report comes with an ACK and takes no lock, except to start the tick.  The tick
- * judges what has come together (breaker.c).
+ * A report comes with an ACK, before that moves the shares, and where a stream gets its
+ * first share or gives up its last; the time in which it is idle counts for nothing.  It
+ * takes no lock, except to start the tick.  The tick judges what has come together
+ * (breaker.c).
  */
 
 #include "circuit.h"
@@ -148,4 +150,13 @@ void stream_report(struct sock *sk)
 	atomic64_add(ce, &c->ce);
 	if (lost || delivered)
 		stream_wake_tick(s);
+}
+
+/* Its share is about to become something or nothing: report it as it was held. */
+void stream_report_held(struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	if ((u16)(tcp_jiffies32 - s->reported))
+		stream_report(sk);
 }

@@ -90,8 +90,10 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 	if (state == before)
 		return;
 	trace_tcp_circuit_stream(sk, state, share);
-	if (before == TCP_CIRCUIT_STREAM_IDLE)
+	if (before == TCP_CIRCUIT_STREAM_IDLE) {
+		s->reported = tcp_jiffies32;	/* it held nothing until now */
 		stream_wake_tick(s);
+	}
 }
 
 /*
@@ -119,6 +121,8 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
+	if (waited)
+		stream_report_held(sk);
 	spin_lock_bh(&p->lock);
 	take = split_left(window, p->cwnd_total + pool_in_flight(p, sk), n);
 	if (take)
@@ -169,6 +173,7 @@ void stream_rest(struct sock *sk)
 
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)
 		return;
+	stream_report_held(sk);
 	s->settled = 0;
 	s->proved = 0;
 	stream_set(sk, TCP_CIRCUIT_STREAM_IDLE, 0);
@@ -246,8 +251,8 @@ bool stream_needs_more(const struct sock *sk)
 }
 
 /*
- * Is it the circuit's pace that keeps the stream below its share?  An unsent tail of
- * less than a segment is Nagle's doing.
+ * Is it the circuit's pace that keeps the stream below its share, and not what its peer or
+ * its user allows?  An unsent tail of less than a segment is Nagle's doing.
  */
 static bool stream_paced_below(const struct sock *sk)
 {
@@ -255,7 +260,8 @@ static bool stream_paced_below(const struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return s->burst && s->pace <= READ_ONCE(sk->sk_max_pacing_rate) &&
-	       tp->write_seq - tp->snd_nxt >= tp->mss_cache;
+	       tp->write_seq - tp->snd_nxt >= tp->mss_cache &&
+	       stream_room(sk) >= (u64)s->share * tp->mss_cache;
 }
 
 /*
@@ -397,12 +403,15 @@ static bool stream_idle(const struct tcp_sock *tp)
 }
 
 /*
- * Two timeouts in a row, and nothing was acknowledged: the stream must not hold
- * a share that others could use, whatever its program writes.
+ * Two timeouts in a row, and nothing was delivered since the last: the stream must not hold
+ * a share that others could use, whatever its program writes.  Where something was, what it
+ * sends has to be accounted for, though its oldest segment is still not acknowledged.
  */
 static bool stream_dead(const struct sock *sk)
 {
-	return inet_csk(sk)->icsk_retransmits > 1 && tcp_sk(sk)->packets_out;
+	const struct stream *s = inet_csk_ca(sk);
+
+	return inet_csk(sk)->icsk_retransmits > 1 && tcp_sk(sk)->packets_out && !s->heard;
 }
 
 /* The share of @sk in its pool's @window, segments. */
@@ -412,7 +421,11 @@ u32 stream_share(struct sock *sk, u32 window)
 	u32 sockets;
 
 	s->settled = 0;
-	if (stream_idle(tcp_sk(sk)) || stream_dead(sk)) {
+	if (stream_dead(sk)) {
+		stream_rest(sk);
+		return 1;	/* what the timer sends again */
+	}
+	if (stream_idle(tcp_sk(sk))) {
 		stream_rest(sk);
 		/* what it would get: an equal part */
 		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);

@@ -13,8 +13,9 @@
  * flight that gave up their shares at once, by a reset or for another algorithm
  * (pool.left): share.c subtracts both before it hands out shares, and splits what
  * pool.left leaves of the window.  They are counted in
- * segments, each for a round trip of its own (left.h), as the streams of a circuit may
- * be near and far.
+ * segments, each for a round trip of its own (left.h) from when it is sent, as the streams
+ * of a circuit may be near and far.  A turn that is still to come takes nothing: whoever
+ * booked it may give it back.
  *
  * Not in turn: what the core sends by timer without asking anybody, the
  * retransmission after an RTO and the loss probe (RFC 8985).
@@ -24,7 +25,7 @@
 
 #define TURN_LOOK_LEAST	(100ULL * NSEC_PER_MSEC)	/* from one look at a turn to the next */
 #define TURN_LOOK_MOST	(1000ULL * NSEC_PER_MSEC)
-#define TURN_AHEAD_MOST	(10ULL * NSEC_PER_SEC)	/* of a turn that is counted in advance */
+#define TURN_GAP_MOST	((1U << 31) - 1)	/* ns, as turn_gap has 31 bits */
 #define TURN_LATE	(4ULL * NSEC_PER_MSEC)	/* a turn is over that long after its time */
 
 /* us, 1 s at most; RFC 6298's second where none was measured */
@@ -55,9 +56,9 @@ u64 stream_turns_rate(struct sock *sk, u32 window)
 		   TCP_CIRCUIT_RATE_LIMIT);
 }
 
-static u32 clock_us(u64 ns)
+static u64 clock_us(u64 ns)
 {
-	return (u32)div_u64(ns, NSEC_PER_USEC);
+	return div_u64(ns, NSEC_PER_USEC);
 }
 
 /* Segments in flight of streams that gave up their shares; the lock is not held. */
@@ -78,7 +79,7 @@ u32 pool_left(struct pool *p, const struct sock *sk)
 /* Segments in flight that no share accounts for; the lock is held. */
 u32 pool_in_flight(const struct pool *p, const struct sock *sk)
 {
-	u32 now = clock_us(tcp_sk(sk)->tcp_clock_cache);
+	u64 now = clock_us(tcp_sk(sk)->tcp_clock_cache);
 
 	return left_segments(&p->turns, now) + left_segments(&p->left, now);
 }
@@ -93,7 +94,7 @@ u64 pool_over(const struct pool *p)
 	return max(now + (u64)lasts * NSEC_PER_USEC, READ_ONCE(p->turn));
 }
 
-/* ns from its turn to the next one, at most 4 s: not faster than its pace either */
+/* ns from its turn to the next one, at most 2 s: not faster than its pace either */
 static u32 stream_gap(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
@@ -103,7 +104,7 @@ static u32 stream_gap(const struct sock *sk)
 				 p->cwnd_total + left);
 	u64 paced = div64_ul((u64)tcp_sk(sk)->mss_cache * NSEC_PER_SEC, s->pace);
 
-	return min_t(u64, max(gap, paced), U32_MAX);
+	return min_t(u64, max(gap, paced), TURN_GAP_MOST);
 }
 
 static void stream_book(struct sock *sk)
@@ -116,10 +117,23 @@ static void stream_book(struct sock *sk)
 	s->turn_gap = stream_gap(sk);
 	s->depart = max(p->turn, now);
 	p->turn = s->depart + s->turn_gap;
-	left_add(&p->turns, clock_us(now), 1, stream_rtt_us(sk) +
-		 clock_us(min_t(u64, s->depart - now, TURN_AHEAD_MOST)));
 	spin_unlock_bh(&p->lock);
+	s->turn_counted = 0;
 	s->let_go = stream_next(sk);
+}
+
+/* Its turn has come: what it sends is in flight for a round trip. */
+static void stream_count_turn(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+
+	if (s->turn_counted)
+		return;
+	s->turn_counted = 1;
+	spin_lock_bh(&p->lock);
+	left_add(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache), 1, stream_rtt_us(sk));
+	spin_unlock_bh(&p->lock);
 }
 
 /*
@@ -222,4 +236,6 @@ void stream_take_turn(struct sock *sk)
 	s->depart = min(s->depart, now + max(all, stream_rtt_ns(sk)));
 	if (s->depart > now)
 		stream_hold_back(sk, stream_next_look(s, now));
+	else
+		stream_count_turn(sk);
 }

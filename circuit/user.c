@@ -146,7 +146,7 @@ static u32 user_weight(const struct circuit_user *u)
 		return U32_MAX;
 	if (judge_suspects(&u->judge))
 		return U32_MAX - 1;
-	return min_t(u32, u->judge.loss.lost + atomic_read(&u->tally.lost), U32_MAX - 2);
+	return min_t(u64, u->judge.loss.lost + atomic_read(&u->tally.lost), U32_MAX - 2);
 }
 
 /* The lightest that is kept, of several the oldest; @own: of the uid of @u alone */

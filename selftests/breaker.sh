@@ -774,6 +774,25 @@ pausing_sender()
 	innocent "a program that pauses" 1
 }
 
+# What one sends in bursts beside somebody's bulk stream: neither the turns before its share
+# nor its pauses are a shortfall.
+bursts_beside_bulk()
+{
+	fresh "${RATED[@]}"
+	flow 130000
+	established
+	until_true 20 many_delivered
+	in_src timeout 60 circuit_hostile bursts -u $NOBODY -t 20000 -p 400 $FAR $PORT \
+		>/dev/null
+	innocent "bursts of 100 segments each 400 ms beside a bulk stream" 2
+}
+
+# shellcheck disable=SC2317 # called by until_true
+many_delivered()
+{
+	[ "$(far delivered)" -gt 10000 ]
+}
+
 # What this host holds back itself is nobody's queue.
 # slow_shaper N: a local shaper that holds an Nth of the rate
 slow_shaper()
@@ -813,6 +832,7 @@ innocents()
 	fresh "${RATED[@]}"
 	slow_reader
 	pausing_sender
+	bursts_beside_bulk
 	slow_shaper 2
 	slow_shaper 5
 	bursts_of_loss

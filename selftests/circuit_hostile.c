@@ -7,6 +7,7 @@
  *	circuit_hostile send	[options] ADDRESS PORT
  *	circuit_hostile inherit	[options] PORT
  *	circuit_hostile dead	[options] ADDRESS PORT
+ *	circuit_hostile hole	[options] ADDRESS PORT
  *	circuit_hostile waves	[options] ADDRESS PORT
  *	circuit_hostile relay	[options] ADDRESS PORT
  *	circuit_hostile bursts	[options] ADDRESS PORT
@@ -23,7 +24,7 @@
  *	-C ALGORITHM	of the sockets, default circuit; "": the system's
  *	-b ADDRESS	bind to this one, and the following ones
  *	-p MS		between two looks of send and inherit, from a connection of
- *			waves and relay to its reset; default 1
+ *			waves and relay to its reset, default 1; between bursts, default 50
  *	-l MS		from then on send and inherit make loss of their own: their
  *			packets die on the way, by turns
  *	-g PID:UID	windows: opens its sockets, enters the user namespace of PID, and
@@ -35,7 +36,9 @@
  * so by a listener's children.  Both add up the windows of those that are circuit's
  * and have data outstanding, at each turn, and print the largest sum.  inherit listens
  * as it was started, and is UID when it accepts and sends.  dead writes a byte now and
- * then to streams of which nothing arrives.  waves connects all sockets, sends, resets
+ * then to streams of which nothing arrives.  hole begins each stream with the bytes "HOLE",
+ * which the way is to drop: its first segment never arrives, and the others do two timeouts
+ * later.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other
  * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
  * sent, and how long that took.  bursts sends BURST segments, waits until they have
@@ -72,6 +75,7 @@
 #define TTL_ALIVE_MS	100	/* ... and of these all */
 #define TOGGLE_MS	20
 #define DEAD_MS		20	/* from one byte to the next */
+#define HOLE_MS		2000	/* two timeouts */
 #define BURST		100	/* segments */
 #define BURST_PAUSE	50	/* ms */
 #define EVICT_BULK	4	/* sockets */
@@ -500,6 +504,25 @@ static void run_dead(const struct options *o, const char *address, int port)
 	drop_all(o);
 }
 
+static void run_hole(const struct options *o, const char *address, int port)
+{
+	static char chunk[CHUNK] = "HOLE";
+	long begin = clock_ms();
+
+	connect_all(o, address, port, false);
+	set_ttl(o, 1);
+	for (int i = 0; i < o->sockets; i++)
+		send(streams[i].fd, chunk, sizeof(chunk), MSG_NOSIGNAL);
+	memset(chunk, 0, sizeof(chunk));
+	pause_ms(HOLE_MS);
+	set_ttl(o, 64);
+	while (clock_ms() - begin < o->ms) {
+		feed(o);
+		pause_ms(DEAD_MS);
+	}
+	drop_all(o);
+}
+
 /*
  * Data segments that the @i-th has sent, retransmissions included; then it is reset, or
  * leaves for Reno with -s toggle.
@@ -586,7 +609,7 @@ static void run_bursts(const struct options *o, const char *address, int port)
 			worst = ms;
 		sum += ms;
 		n++;
-		pause_ms(BURST_PAUSE);
+		pause_ms(o->turn_ms > 1 ? o->turn_ms : BURST_PAUSE);
 	}
 	printf("bursts=%ld mean=%ld worst=%ld\n", n, sum / n, worst);
 	drop_all(o);
@@ -800,7 +823,7 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"usage: circuit_hostile windows|send|dead|hole|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
 		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] [-g PID:UID] ADDRESS PORT\n"
 		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
 		"                       [-p MS] [-l MS] PORT\n");
@@ -843,6 +866,7 @@ static const struct command {
 	{ "send", run_send, NULL },
 	{ "inherit", NULL, run_inherit },
 	{ "dead", run_dead, NULL },
+	{ "hole", run_hole, NULL },
 	{ "waves", run_waves, NULL },
 	{ "relay", run_relay, NULL },
 	{ "bursts", run_bursts, NULL },

@@ -552,6 +552,48 @@ dead()
 	no_wave
 }
 
+# Streams whose first segment never arrives, but the others do: two timeouts on they hold no
+# share, and must not send beside the shares either.
+holes()
+{
+	local i total
+
+	[ "$LAB" = uml ] || return 0
+	fresh 200
+	in_rtr tc qdisc add dev r2 clsact
+	in_rtr tc filter add dev r2 egress protocol ip u32 match ip protocol 6 0xff \
+		match u32 0x484f4c45 0xffffffff at 52 action drop
+	alice beside 20000
+	background src timeout 30 circuit_hostile hole -u $MALLORY -n 10 -t 12000 $DST4 $PORT
+	until_true 20 timed_out || fail "ten streams that time out"
+	for ((i = 0; i < 100; i++)); do
+		flying
+		sleep 0.04
+	done >"$TMP/flying"
+	total=$(sort -n "$TMP/flying" | tail -n 1)
+	at_most "beside streams with a hole, two timeouts on: in flight together" 215 "$total"
+	in_rtr tc qdisc del dev r2 clsact
+	kill $ALICE_PID
+	end_sockets src
+	no_wave
+}
+
+# shellcheck disable=SC2317 # called by until_true
+timed_out()
+{
+	[ "$(in_src ss -Htin "dst $DST4" | grep -c 'backoff:[2-9]')" -ge 10 ]
+}
+
+# flying: segments in flight of all streams, as the kernel counts them
+flying()
+{
+	in_src ss -Htin "dst $DST4" | tr ' ' '\n' | awk -F '[:/]' '
+		$1 == "unacked" { sum += $2 }
+		$1 == "sacked" || $1 == "lost" { sum -= $2 }
+		$1 == "retrans" { sum += $2 }
+		END { print sum + 0 }'
+}
+
 # acked FILE N: so many seconds have been told of
 acked()
 {
@@ -1126,7 +1168,7 @@ topology()
 # What is to be tried, all of it or those that are named
 TESTS=${HOSTILE_TESTS:-nothing_to_read,neighbours}
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
-	for_all crowd far_resets dead small_asks distances left_behind evicts receivers
+	for_all crowd far_resets dead holes small_asks distances left_behind evicts receivers
 	containers ceilings breaker_ceiling own_network neighbours leaves leaks without_module}
 
 topology

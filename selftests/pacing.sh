@@ -200,6 +200,30 @@ exact()
 	end_sockets src
 }
 
+# What one user's bound keeps small, paced or not, is the others': 17 segments each 50 ms
+# are 4 Mbit/s of 1 Gbit/s.
+small_bound()
+{
+	local name=net.ipv4.tcp_allowed_congestion_control before other out
+
+	[ "$LAB" = uml ] || return 0
+	end_sockets src
+	before=$(sysctl -n $name)
+	sysctl -qw $name="$before circuit"
+	towards_dst "$WINDOW" 125000000
+	background src circuit_sock send -C circuit -u 65534 -w 17 -n 100000000000 $DST4 $PORT \
+		>/dev/null
+	other=$!
+	sleep 1
+	out=$(in_src timeout 60 circuit_streams -n 1 -w 1000 -t 3000 $DST4 $PORT)
+	at_least "beside a stream that asked for 17 segments: thousandths of the line" 900 \
+		$(($(field bytes "$out") / (3 * 125000000 / 1000 * 1448 / 1514)))
+	equal "... trips, as of a stream that falls short" 0 "$(circuit_field src paced trips)"
+	kill $other
+	sysctl -qw $name="$before"
+	end_sockets src
+}
+
 # timers WINDOW: while its first ten wait for ACKs, the pacing timer rests.
 # One at each time a segment may go would be 20,000 in that quarter of a second.
 timers()
@@ -262,6 +286,7 @@ short_transfers
 for streams in 3 8 30; do
 	exact $streams
 done
+small_bound
 from_server
 own_rates
 switch 1000 15140 3028

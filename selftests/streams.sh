@@ -8,7 +8,7 @@
 # one window drops nothing.  Goodput is asserted in virtual time only.
 
 . "$(dirname "$0")/lib.sh"
-need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup
+need_commands ethtool circuit_hostile circuit_nl circuit_sock circuit_streams ctcp-setup
 need_module
 
 if [ "$LAB" = uml ]; then
@@ -176,6 +176,31 @@ few_segments()
 	in_src circuit_nl del host
 	at_least "four streams on a window of 12: segments each ${RTT_MS} ms" 6 \
 		$(($(field bytes "$out") / 1448 * RTT_MS / 5000))
+}
+
+# A turn that was booked for later and given back takes nothing of the window.  After a
+# thousand have come and gone, who stays looks at its own turn within 100 ms (turn.c), and
+# has all of the window two round trips later.
+turns_given_back()
+{
+	local ms=0
+
+	[ "$LAB" = uml ] || return 0
+	CIRCUIT=host
+	in_src circuit_nl new excl host prefix $DST4 window 100
+	sender $PORT
+	until_true 10 holds 100
+	in_src timeout 60 circuit_hostile waves -n 1000 -t 1 -p 120 $DST4 $PORT >/dev/null
+	while ! holds 100 && [ $ms -lt 10000 ]; do
+		sleep 0.01
+		ms=$((ms + 10))
+	done
+	at_most "after 1000 streams were reset: ms until the window is held" \
+		$((100 + 2 * RTT_MS + 20)) $ms
+	kill $SENDER
+	end_sockets src
+	in_src circuit_nl del host
+	CIRCUIT=eth1
 }
 
 # window_beside ADDRESS OPTION...: of a stream that sends without end, while another
@@ -346,6 +371,7 @@ together
 newcomers
 others
 few_segments
+turns_given_back
 trickles
 stalled
 two_windows

@@ -40,16 +40,21 @@ static void near_and_far(void **state)
 	assert_int_equal(left_segments(&l, 520000), 0);
 }
 
-static void wraps(void **state)
+/* What is over stays over: half an hour later, where a clock of 32 bits would have it ahead. */
+static void stays_over(void **state)
 {
+	const uint64_t later = 1ULL << 31;
 	struct left l = { 0 };
 
 	(void)state;
-	left_add(&l, UINT32_MAX - 10, 5, 100);
-	left_add(&l, UINT32_MAX - 5, 6, 10);
+	left_add(&l, UINT32_MAX - 10ULL, 5, 100);
+	left_add(&l, UINT32_MAX - 5ULL, 6, 10);
 	assert_int_equal(left_segments(&l, UINT32_MAX), 11);
-	assert_int_equal(left_segments(&l, 5), 5);
-	assert_int_equal(left_segments(&l, 89), 0);
+	assert_int_equal(left_segments(&l, UINT32_MAX + 6ULL), 5);
+	assert_int_equal(left_segments(&l, UINT32_MAX + 90ULL), 0);
+	assert_int_equal(left_segments(&l, UINT32_MAX + 91ULL + later), 0);
+	assert_int_equal(left_lasts(&l, UINT32_MAX + 91ULL + later), 0);
+	assert_int_equal(left_segments(&l, UINT32_MAX + 91ULL + 2 * later), 0);
 }
 
 /*
@@ -96,7 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one),
 		cmocka_unit_test(near_and_far),
-		cmocka_unit_test(wraps),
+		cmocka_unit_test(stays_over),
 		cmocka_unit_test(over_and_over),
 		cmocka_unit_test(crowded),
 	};
