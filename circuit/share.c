@@ -6,7 +6,7 @@
  * share grows only by what others gave back, and shrinks no faster than
  * segments leave the network (unless a breaker cuts it), so what streams with a
  * share have in flight does not exceed the window either.  As each ACK moves
- * the shares, a new stream has its own within one round trip.  split.h has the
+ * the shares, a new stream has its own one round trip after its first ACK.  split.h has the
  * arithmetic.
  *
  * A stream that finds nothing left waits for a share.  While it waits, it sends

@@ -5,8 +5,8 @@
  * A user comes with the first socket and goes with the last, but is kept while there is
  * something to remember: an open breaker, or losses of a moment ago, so that
  * reconnecting does not start afresh.  A namespace keeps CIRCUIT_KEPT_NET users.
- * Beyond that the oldest go; the uid of one whose breaker was open is marked, and
- * begins with an open one in each circuit that it joins.
+ * Beyond that those with the least to remember go (user_to_forget()); the uid of one whose
+ * breaker was open is marked, and begins with an open one in each circuit that it joins.
  */
 
 #include <linux/rhashtable.h>

@@ -3,7 +3,7 @@
 # labs: uml qemu root
 #
 # Sockets of one circuit share one window: n streams together hold it, each its
-# share, from one round trip after they come, go or fall idle; the sum is never
+# share, from two round trips after they come, go or fall idle; the sum is never
 # larger than the window and a segment for each stream; the queue that was made for
 # one window drops nothing.  Goodput is asserted in virtual time only.
 

@@ -3,7 +3,7 @@
 # labs: uml qemu root
 #
 # The module stays while a socket needs it: open, listening, or closed by its
-# program with data still to send.  Circuits alone do not keep it.  Then it goes, and
+# program with data still to send; and while there is a circuit.  Then it goes, and
 # leaves nothing: no sysctl, no option, no algorithm, no netlink family; routes that
 # name it fall back to the default.
 

@@ -43,7 +43,7 @@
  * circuit's window.  Where nothing gives a window, the sockets of one user to
  * one peer that have set a bound share net.ipv4.tcp_circuit_fcwnd_max.  A bound
  * above that window is refused with EPERM on a connection; set before
- * connect(), it has no effect.
+ * connect(), it counts as that window.
  *
  * Set to 0: removes what was set.
  *
@@ -162,7 +162,9 @@ struct tcp_circuit_info {
  * STATS	do: the namespace's counters and limits.
  *
  * NEW, DEL and RESET need CAP_NET_ADMIN in the user namespace that owns the
- * network namespace, and so does membership of the group "events".
+ * network namespace, and so does membership of the group "events" where the kernel's
+ * groups have flags.  Where they have none anybody may join, and is told nothing of
+ * automatic circuits.
  */
 #define TCP_CIRCUIT_GENL_NAME		"tcp_circuit"
 #define TCP_CIRCUIT_GENL_VERSION	1
@@ -239,7 +241,7 @@ enum tcp_circuit_evidence_attr {
 	TCP_CIRCUIT_EVIDENCE_A_LOST,		/* u32, segments */
 	TCP_CIRCUIT_EVIDENCE_A_CE,		/* u32, segments */
 	TCP_CIRCUIT_EVIDENCE_A_RTT,		/* u32, us, smallest smoothed */
-	TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED,	/* u32, us, that window and rate explain */
+	TCP_CIRCUIT_EVIDENCE_A_RTT_EXPECTED,	/* u32, us, window / rate, or the smallest seen */
 	TCP_CIRCUIT_EVIDENCE_A_RATE,		/* u64, bytes/s delivered */
 	TCP_CIRCUIT_EVIDENCE_A_THRESHOLD,	/* u32, 1/1000 of loss, CE */
 	TCP_CIRCUIT_EVIDENCE_A_WINDOW,		/* u32, circuit's, segments */
