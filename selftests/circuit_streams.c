@@ -5,8 +5,9 @@
  *	circuit_streams [options] ADDRESS[,ADDRESS]... PORT
  *
  * N connections send as fast as they can for a while, from one process, to one
- * address after the other.  Every few milliseconds the windows of those with data
- * outstanding are added up.  Prints one line of NAME=value:
+ * address after the other, by one device of -D after the other.  Every few
+ * milliseconds the windows of those with data outstanding are added up.  Prints one
+ * line of NAME=value:
  *
  *	bytes		acknowledged, all streams but the quiet, in the measured
  *			time
@@ -30,7 +31,7 @@
 #include "sock.h"
 
 #define STREAMS_MAX	1024
-#define ADDRESSES_MAX	64
+#define WORDS_MAX	64
 #define CHUNK		(64 * 1024)
 
 struct options {
@@ -43,6 +44,7 @@ struct options {
 	int		sample_ms;
 	long		uid;		/* of the process and its sockets, -1 = leave */
 	int		quiet;		/* the last ones send 100 bytes each 5 ms */
+	char		*devices;	/* SO_BINDTODEVICE by turns, NULL = leave */
 };
 
 struct stream {
@@ -68,7 +70,14 @@ static uint32_t total(int fd)
 	return info.tci_cwnd_total;
 }
 
-static int connect_to(const char *address, int port)
+static void bind_to_device(int fd, const char *device)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device)))
+		die(device);
+}
+
+/* @device: NULL = any */
+static int connect_to(const char *address, const char *device, int port)
 {
 	struct sockaddr_in6 to;
 	socklen_t len = socket_address(address, htons(port), &to);
@@ -80,24 +89,36 @@ static int connect_to(const char *address, int port)
 	if (fd < 0)
 		die("socket");
 	set_algorithm(fd, "circuit");
+	if (device)
+		bind_to_device(fd, device);
 	if (connect(fd, (void *)&to, len))
 		die("connect");
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
 }
 
-/* To one address of @list after the other */
-static void connect_all(int n, char *list, int port)
+/* How many @words there are in @list, NULL: none */
+static int split(char *list, const char *words[WORDS_MAX])
 {
-	const char *addresses[ADDRESSES_MAX];
-	int i, count = 0;
-	char *address;
+	char *word = list ? strtok(list, ",") : NULL;
+	int n = 0;
 
-	for (address = strtok(list, ","); address && count < ADDRESSES_MAX;
-	     address = strtok(NULL, ","))
-		addresses[count++] = address;
-	for (i = 0; i < n && count; i++)
-		streams[i].fd = connect_to(addresses[i % count], port);
+	for (; word && n < WORDS_MAX; word = strtok(NULL, ","))
+		words[n++] = word;
+	return n;
+}
+
+/* To one address of @list after the other */
+static void connect_all(const struct options *o, char *list, int port)
+{
+	const char *addresses[WORDS_MAX], *devices[WORDS_MAX];
+	int n_addresses = split(list, addresses);
+	int n_devices = split(o->devices, devices), i;
+
+	for (i = 0; i < o->streams && n_addresses; i++)
+		streams[i].fd = connect_to(addresses[i % n_addresses],
+					   n_devices ? devices[i % n_devices] : NULL,
+					   port);
 }
 
 static void start(int ep, struct stream *s)
@@ -243,7 +264,8 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_streams [-n STREAMS] [-f FIRST] [-l LATER_MS] [-s STOP_MS] [-w WARM_MS] [-t TIME_MS]\n"
-		"                       [-p SAMPLE_MS] [-u UID] [-q QUIET] ADDRESS[,ADDRESS]... PORT\n");
+		"                       [-p SAMPLE_MS] [-u UID] [-q QUIET] [-D DEVICE[,DEVICE]...]\n"
+		"                       ADDRESS[,ADDRESS]... PORT\n");
 	return 2;
 }
 
@@ -253,7 +275,7 @@ int main(int argc, char **argv)
 			     .time_ms = 1000, .sample_ms = 5, .uid = -1 };
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:u:q:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:f:l:s:w:t:p:u:q:D:")) != -1) {
 		switch (opt) {
 		case 'n': o.streams = atoi(optarg); break;
 		case 'f': o.first = atoi(optarg); break;
@@ -264,6 +286,7 @@ int main(int argc, char **argv)
 		case 'p': o.sample_ms = atoi(optarg); break;
 		case 'u': o.uid = atol(optarg); break;
 		case 'q': o.quiet = atoi(optarg); break;
+		case 'D': o.devices = optarg; break;
 		default: return usage();
 		}
 	}
@@ -272,7 +295,7 @@ int main(int argc, char **argv)
 		return usage();
 	signal(SIGPIPE, SIG_IGN);
 	become_user(o.uid);
-	connect_all(o.streams, argv[optind], atoi(argv[optind + 1]));
+	connect_all(&o, argv[optind], atoi(argv[optind + 1]));
 	run(&o);
 	return 0;
 }

@@ -57,21 +57,21 @@ topology()
 	offloads_off rtr r3
 }
 
-# streams N ADDRESSES: for a second, when each has its share
+# streams N ADDRESSES [OPTION...]: for a second, when each has its share
 streams()
 {
-	in_src timeout 120 circuit_streams -n "$1" -w 500 -t 1000 -p 1 \
+	in_src timeout 120 circuit_streams -n "$1" -w 500 -t 1000 -p 1 "${@:3}" \
 		"${2// /,}" $PORT
 }
 
-# share NAME WINDOW N ADDRESSES: they have it all, and one segment more for each that
+# share NAME WINDOW N ADDRESSES [OPTION...]: they have it all, and one segment more for each that
 # found nothing left at most.  A slow machine asks one after the other, and meanwhile
 # they change.
 share()
 {
 	local out
 
-	out=$(streams "$3" "$4")
+	out=$(streams "${@:3}")
 	end_sockets src
 	at_most "$1: shares together" "$2" "$(field total_max "$out")"
 	[ "$LAB" = uml ] || return 0
@@ -434,6 +434,32 @@ peers()
 	equal "peers' circuits when all is over" 0 "$(circuits_in_use)"
 }
 
+# The peer's address alone does not say which peer it is: by another device, or on
+# another link, it is another one.
+devices()
+{
+	in_rtr tc qdisc replace dev r3 root netem limit 1000000 delay $((RTT_MS / 2))ms
+	ip -n "$SRC" route add $SITE via 10.77.4.254 dev eth2 metric 9
+	set_in src net.ipv4.tcp_circuit_fcwnd 300
+	share "one peer, sockets bound to two devices" 600 2 $DST4 -D eth1,eth2
+	share "one peer, sockets bound to one device" 300 2 $DST4 -D eth1
+	link_local
+	set_in src net.ipv4.tcp_circuit_fcwnd 0
+}
+
+link_local()
+{
+	# shellcheck disable=SC2034 # serve sets it
+	local SERVER
+
+	ip -n "$RTR" addr add fe80::1/64 dev r1 nodad
+	ip -n "$RTR" addr add fe80::1/64 dev r3 nodad
+	serve rtr
+	share "a link-local address on two links" 600 2 "fe80::1%eth1 fe80::1%eth2"
+	share "a link-local address on one link" 300 2 "fe80::1%eth1 fe80::1%eth1"
+	serve_end
+}
+
 # took ALGORITHM: ms for 20 MB, and what was sent again, through a queue that drops
 took()
 {
@@ -546,5 +572,6 @@ accepting_end
 namespaces
 order
 peers
+devices
 reno
 finish

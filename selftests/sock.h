@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/tcp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,13 +45,16 @@ static inline void become_user(long uid)
 }
 
 /*
- * An address to bind or connect to, IPv4's or IPv6's as @text has it, @port in
- * network byte order.  Its length; 0: @text is no address.
+ * An address to bind or connect to, IPv4's or IPv6's as @text has it, this one with
+ * "%DEVICE" where it is link-local; @port in network byte order.  Its length; 0: @text
+ * is no address.
  */
 static inline socklen_t socket_address(const char *text, uint16_t port,
 				       struct sockaddr_in6 *address)
 {
 	struct sockaddr_in *a4 = (void *)address;
+	const char *scope = strchrnul(text, '%');
+	char bare[INET6_ADDRSTRLEN];
 
 	memset(address, 0, sizeof(*address));
 	if (inet_pton(AF_INET, text, &a4->sin_addr) == 1) {
@@ -58,9 +62,12 @@ static inline socklen_t socket_address(const char *text, uint16_t port,
 		a4->sin_port = port;
 		return sizeof(*a4);
 	}
-	if (inet_pton(AF_INET6, text, &address->sin6_addr) == 1) {
+	snprintf(bare, sizeof(bare), "%.*s", (int)(scope - text), text);
+	if (inet_pton(AF_INET6, bare, &address->sin6_addr) == 1) {
 		address->sin6_family = AF_INET6;
 		address->sin6_port = port;
+		if (*scope)
+			address->sin6_scope_id = if_nametoindex(scope + 1);
 		return sizeof(*address);
 	}
 	errno = EINVAL;
