@@ -4,7 +4,8 @@
 #
 # ctcp-setup show tells what the sockets of each circuit do, of ours and of others',
 # and of peers that have one of themselves, and that a breaker has tripped;
-# ctcp-setup reset gives the window back, and says what there is not.
+# ctcp-setup reset gives the window back, and says what there is not; ctcp-setup monitor
+# tells both as they happen.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
@@ -127,6 +128,52 @@ others()
 	setup undo --quiet eth1
 }
 
+# What "ctcp-setup monitor" says meanwhile is a line of JSON each in EVENTS.
+monitor_begins()
+{
+	background src ctcp-setup monitor --json >"$TMP/monitor"
+	MONITOR=$!
+	until_true 10 monitor_listens || fail "ctcp-setup monitor began"
+}
+
+# Subscribed: then it is told of a circuit that somebody makes.
+# shellcheck disable=SC2317 # called by until_true
+monitor_listens()
+{
+	in_src circuit_nl new heard prefix 10.99.0.0/16 window 1 &&
+		in_src circuit_nl del heard && [ -s "$TMP/monitor" ]
+}
+
+monitor_ends()
+{
+	kill $MONITOR
+	wait $MONITOR
+	equal "monitor, ended by a signal: exit" 0 $?
+	EVENTS=$(jq -c 'select(.name == "eth1")' "$TMP/monitor")
+}
+
+# told NAME EXPECTED EVENT FILTER: of the last one
+told()
+{
+	equal "monitor: $1" "$2" \
+		"$(jq -r "select(.event == \"$3\") | $4" <<<"$EVENTS" | tail -n 1)"
+}
+
+monitors()
+{
+	monitor_begins
+	trips
+	resets
+	monitor_ends
+	told "a trip: reason" loss tripped .evidence.reason
+	told "a trip: user" 0 tripped .evidence.uid
+	told "a trip: window" $FCWND tripped .evidence.window_segments
+	told "a trip: more lost than are too many" true tripped \
+		'.evidence | .lost_segments > .threshold * .segments'
+	told "a reset: cause" reset closed .cause
+	told "a reset: nothing is tripped any more" false closed .tripped
+}
+
 # A third lost, for much longer than the breaker's half a second.
 trips()
 {
@@ -170,8 +217,7 @@ HOST=$SRC
 serve dst -C circuit
 whose
 others
-trips
-resets
+monitors
 setup undo --quiet eth1
 serve_end
 finish
