@@ -51,6 +51,7 @@ CUT=10			# what a breaker leaves of WINDOW
 SPARED=80		# % that others keep
 RTT_MS=20
 DELAY=3			# enum tcp_circuit_reason; shortfall is 4
+FORGOTTEN=4		# enum tcp_circuit_cause
 MSS=1460		# bytes, at most
 PAYLOAD=1448		# bytes of a segment
 BUDGET=32		# windows of receive buffer for a circuit (buffers.c)
@@ -698,6 +699,8 @@ his_flight()
 
 left_behind()
 {
+	local monitor
+
 	set_in src net.ipv4.tcp_circuit_fcwnd 20
 	set_in src net.ipv4.tcp_circuit_breaker_ms 500
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
@@ -706,8 +709,15 @@ left_behind()
 	fresh
 	trip $MALLORY
 	end_sockets src
+	background src circuit_nl monitor >"$TMP/events"
+	monitor=$!
+	until_true 10 grep -q ready "$TMP/events"
 	leave_behind $MANY
 	end_sockets src
+	kill $monitor
+	wait $monitor 2>/dev/null
+	at_least "left behind: events that say that one was forgotten" $((MANY - 256)) \
+		"$(grep -c "event=closed .* cause=$FORGOTTEN " "$TMP/events")"
 	equal "left behind: how many may be kept" 256 "$(stat_of kept_max)"
 	at_most "left behind: kept" 256 "$(stat_of kept)"
 	at_least "left behind: kept" 200 "$(stat_of kept)"
