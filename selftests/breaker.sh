@@ -37,7 +37,7 @@ RATED=(rate $((RATE_MBIT * 125000)))	# a circuit for which all evidence counts
 [ "$LAB" = uml ] || RATED=()		# an emulated path may well fall short of it
 ROOT=0 NOBODY=65534
 LOSS=1 CE=2 DELAY=3 SHORTFALL=4	# enum tcp_circuit_reason
-QUIET=1 RESET=2 DISABLED=5	# enum tcp_circuit_cause
+QUIET=1 RESET=2 REMOVED=3 DISABLED=5	# enum tcp_circuit_cause
 
 topology()
 {
@@ -540,6 +540,33 @@ short_connections()
 	fresh
 }
 
+# Its circuit removed, the flow belongs to the next that matches, eth1's, and there its
+# user's breaker is open.
+removed()
+{
+	flow 130000
+	established
+	damage loss 30%
+	trips_in_time "30 % random loss, then removed"
+	watch_events
+	succeeds "tripped, and removed" in_src circuit_nl del far
+	until_true 5 happened removed
+	watch_end
+	equal "removed: its events, in order" "closed removed" \
+		"$(sed -n 's/^event=\([^ ]*\) .*/\1/p' <<<"$EVENTS" | paste -sd ' ')"
+	equal "the event's cause: removed" $REMOVED \
+		"$(field cause "$(event closed)")"
+	equal "its evidence is that of the trip" $LOSS \
+		"$(field reason "$(event closed)")"
+	until_true 10 breaker_is src eth1 open
+	succeeds "the next circuit that matches: its user's breaker is open there" \
+		breaker_is src eth1 open
+	flow_end
+	damage delay 0ms
+	in_src circuit_nl reset
+	fresh
+}
+
 # With a short quiet time: closed that long after the last lossy slot.
 quiet()
 {
@@ -636,6 +663,36 @@ shortfall()
 	evidence "onto 400 Mbit/s at 2 ms" $SHORTFALL "$(event tripped)"
 	WINDOW=$(circuit_field src eth1 window)
 	way_back $RTT_MS
+	mended
+	shared_queue $RTT_MS
+}
+
+# What is late and yet no shortfall: beside the circuit's window, a stream with a window
+# of its own, twice as large, keeps the queue of a path that has 0.6 of the rate, which
+# the circuit's window alone would not.
+standing_delay()
+{
+	local own name="a window of one's own beside it, onto 0.6 of the rate"
+
+	[ "$LAB" = uml ] || return 0
+	shared_queue 1000 $((RATE_MBIT * 6 / 10))
+	fresh "${RATED[@]}"
+	watch_events
+	flow 130000
+	sleep 1
+	ip -n "$RTR" route replace $FAR via $SHARED
+	sleep 4
+	untripped "onto 0.6 of the rate"
+	background src circuit_sock send -C circuit -w $((2 * WINDOW)) \
+		-n 100000000000 $FAR $PORT >/dev/null
+	own=$!
+	until_true 20 state_is open
+	watch_end
+	evidence "$name" $DELAY "$(event tripped)"
+	at_least "$name: delivered, bytes/s" $((RATE_MBIT * 62500)) \
+		"$(field ev_rate "$(event tripped)")"
+	kill -STOP $FLOW	# or it says that its socket has died, too
+	end_stream src $own
 	mended
 	shared_queue $RTT_MS
 }
@@ -908,6 +965,7 @@ sticky
 reset_by_hand
 spares "four streams onto $SHARED_MBIT Mbit/s" 4 $REROUTES
 mended
+removed
 quiet
 settings
 duplicates
@@ -916,6 +974,7 @@ short_connections
 off
 other_evidence
 shortfall
+standing_delay
 overrate
 innocents
 finish
