@@ -458,6 +458,21 @@ on_the_path()
 	nothing_invalid "lost, late, early, several times" rtr src dst
 }
 
+# Clients that are no circuit's, each with its own growth, which the server's window lets
+# be: all is acknowledged seven round trips after the SYN, as slow start from ten segments
+# has sent 630 after six.
+unmodified_clients()
+{
+	local address algorithm
+
+	for address in $DST4 $DST6; do
+		for algorithm in cubic reno; do
+			harmless "a client of $algorithm, $address" "$address" \
+				"synack early" $((7 * RTT_MS)) -C $algorithm
+		done
+	done
+}
+
 firewalls_end()
 {
 	local host
@@ -716,6 +731,7 @@ warm_up
 without
 with
 firewalls
+unmodified_clients
 on_the_path
 firewalls_end
 fast_open
