@@ -13,6 +13,7 @@
 #include "appear.h"
 #include "command.h"
 #include "link.h"
+#include "order.h"
 #include "print.h"
 
 #define FILE_MAX (64UL << 20)	/* bytes; 60,000 circuits have some 10 MB */
@@ -63,6 +64,11 @@ static int read_file(const char *name, struct state *wanted, struct err *e)
 	return rc;
 }
 
+struct file {
+	struct state wanted;	/* REMOVING: as it is, so that nothing is to be done for it */
+	struct order names;
+};
+
 /* As the same words would be printed. */
 static bool is_same(const struct circuit *a, const struct circuit *b)
 {
@@ -86,14 +92,15 @@ static bool is_same(const struct circuit *a, const struct circuit *b)
 }
 
 /* Circuits that the file has as they are stand on; the others of the list go. */
-static void keep_same(struct state *st, struct state *wanted)
+static void keep_same(struct state *st, struct file *file)
 {
-	uint32_t i;
+	uint32_t i, at;
 
 	for (i = 0; i < st->n_circuits; i++) {
-		struct member *m = &st->circuits[i];
-		struct member *w = state_find(wanted, m->circuit.name);
+		struct member *m = &st->circuits[i], *w;
 
+		at = order_find(&file->names, m->circuit.name);
+		w = at == NOWHERE ? NULL : &file->wanted.circuits[file->names.at[at]];
 		if (w && is_same(&w->circuit, &m->circuit))
 			w->standing = REMOVING;	/* nothing to do for it */
 		else
@@ -101,34 +108,56 @@ static void keep_same(struct state *st, struct state *wanted)
 	}
 }
 
-static int edit(struct state *st, struct state *wanted, struct err *e)
+/* The others of the file come; each device is asked for once where they stand together. */
+static int add_others(struct state *st, const struct state *wanted, struct err *e)
 {
-	struct err why = { "" };
-	uint32_t i, at;
-	int rc = 0;
+	const char *dev = "";
+	struct member *m;
+	uint32_t i;
+	int index = 0;
 
-	keep_same(st, wanted);
-	for (i = 0; i < wanted->n_circuits && !rc; i++) {
+	for (i = 0; i < wanted->n_circuits; i++) {
 		const struct circuit *c = &wanted->circuits[i].circuit;
 
 		if (wanted->circuits[i].standing == REMOVING)
 			continue;
-		rc = state_insert(st, c, link_index(c->dev), &at, &why);
-		if (rc)
-			err_set(e, rc, "circuit %s: %s", c->name, why.text);
+		if (strcmp(dev, c->dev))
+			index = link_index(c->dev);
+		dev = c->dev;
+		m = state_add(st, c, index);
+		if (!m)
+			return err_set(e, -ENOMEM, "out of memory");
+		m->standing = ADDING;
 	}
-	return rc;
+	return 0;
+}
+
+static int edit(struct state *st, struct file *file, struct err *e)
+{
+	struct err why = { "" };
+	uint32_t at;
+	int rc;
+
+	keep_same(st, file);
+	rc = add_others(st, &file->wanted, e);
+	if (rc)
+		return rc;
+	rc = state_insert_all(st, &at, &why);
+	if (rc && at < st->n_circuits)
+		return err_set(e, rc, "circuit %s: %s", st->circuits[at].circuit.name, why.text);
+	return rc ? err_set(e, rc, "%s", why.text) : 0;
 }
 
 /* Said of a file: two lines of one name are a mistake that no order makes right. */
-static int check_names(struct state *wanted, struct err *e)
+static int check_names(const struct order *names, struct err *e)
 {
 	uint32_t i;
 
-	for (i = 0; i < wanted->n_circuits; i++)
-		if (state_find(wanted, wanted->circuits[i].circuit.name) != &wanted->circuits[i])
+	for (i = 1; i < names->n; i++)
+		if (!strcmp(order_member(names, i - 1)->circuit.name,
+			    order_member(names, i)->circuit.name))
 			return err_set(e, -EEXIST, "%s is the name of two circuits of the file",
-				       wanted->circuits[i].circuit.name);
+				       order_member(names, i)->circuit.name);
 	return 0;
 }
 
@@ -154,11 +183,11 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 
 static int run_apply(struct session *s, void *data, struct err *e)
 {
-	struct state *wanted = data;
+	struct file *file = data;
 	int rc = s->args->dry_run ? session_preview(s, e) : session_lock(s, e);
 
 	if (!rc)
-		rc = edit(&s->state, wanted, e);
+		rc = edit(&s->state, file, e);
 	if (!rc && s->cut_short)
 		note(&s->trouble,
 		     "an earlier run was cut short; what it had changed is taken back first");
@@ -171,20 +200,20 @@ static int run_apply(struct session *s, void *data, struct err *e)
 	if (rc)
 		return rc;
 	print_notes(stderr, &s->trouble);
-	return report(s, wanted->n_circuits, true, e);
+	return report(s, file->wanted.n_circuits, true, e);
 }
 
 static int run_diff(struct session *s, void *data, struct err *e)
 {
-	struct state *wanted = data;
+	struct file *file = data;
 	int rc = session_peek(s, e);
 
 	if (!rc)
-		rc = edit(&s->state, wanted, e);
+		rc = edit(&s->state, file, e);
 	if (!rc)
 		rc = session_diff(s, e);
 	if (!rc)
-		rc = report(s, wanted->n_circuits, false, e);
+		rc = report(s, file->wanted.n_circuits, false, e);
 	if (rc || !s->diff.n)
 		return rc;
 	return err_set(e, -EBADE, "%u difference%s from %s; ctcp-setup apply makes it so",
@@ -193,16 +222,19 @@ static int run_diff(struct session *s, void *data, struct err *e)
 
 static int with_file(const struct args *a, session_fn run, struct err *e)
 {
-	struct state wanted = { 0 };
-	int rc = read_file(a->file, &wanted, e);
+	struct file file = { 0 };
+	int rc = read_file(a->file, &file.wanted, e);
 
+	if (!rc && order_by_name(&file.names, &file.wanted))
+		rc = err_set(e, -ENOMEM, "out of memory");
 	if (!rc)
-		rc = check_names(&wanted, e);
+		rc = check_names(&file.names, e);
 	if (!rc && a->wait_us)
-		rc = appear_wait(&wanted, a->wait_us, e);
+		rc = appear_wait(&file.wanted, a->wait_us, e);
 	if (!rc)
-		rc = session_run(a, run, &wanted, e);
-	state_free(&wanted);
+		rc = session_run(a, run, &file, e);
+	order_free(&file.names);
+	state_free(&file.wanted);
 	return rc;
 }
 

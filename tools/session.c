@@ -100,6 +100,26 @@ static int follow_device(struct state *st, int index)
 	return state_device_gone(st, index);
 }
 
+/* Where an index is nobody's any more, that of who has the name now */
+static void find_devices(struct state *st)
+{
+	const struct member *last = NULL;
+	int was = 0;
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		struct member *m = &st->circuits[i];
+		int index = m->ifindex;
+
+		if (last && was == index && !strcmp(last->circuit.dev, m->circuit.dev))
+			m->ifindex = last->ifindex;
+		else if (!if_name_is(m))
+			m->ifindex = link_index(m->circuit.dev);
+		last = m;
+		was = index;
+	}
+}
+
 /*
  * Each device once, as circuits of one stand together, and those of items whose circuit
  * is gone.  A device that was made anew under its name begins anew.
@@ -126,9 +146,7 @@ static int follow_devices(struct state *st, struct err *e)
 		}
 		i = st->n_base == n ? i + 1 : 0;
 	}
-	for (i = 0; i < st->n_circuits; i++)
-		if (!if_name_is(&st->circuits[i]))
-			st->circuits[i].ifindex = link_index(st->circuits[i].circuit.dev);
+	find_devices(st);
 	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 
@@ -329,10 +347,26 @@ static bool is_strict(const struct session *s)
 	return !s->diff.look && !s->diff.restore && !s->reverting;
 }
 
+/* The sum of a device is the same for each circuit of it that is held against it. */
+static int admit_all(struct session *s, struct err *e)
+{
+	int admitted = 0, rc = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->state.n_circuits && !rc; i++) {
+		const struct member *m = &s->state.circuits[i];
+
+		if (m->standing != ADDING || m->circuit.overbook || m->ifindex == admitted)
+			continue;
+		rc = state_admit(&s->state, i, s->planned[i].facts.speed_mbit, e);
+		admitted = m->ifindex;
+	}
+	return rc;
+}
+
 static int plan_all(struct session *s, struct err *e)
 {
 	uint32_t i;
-	int rc = 0;
 
 	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
 	if (!s->planned)
@@ -344,10 +378,7 @@ static int plan_all(struct session *s, struct err *e)
 		if (s->planned[i].rc && s->state.circuits[i].standing == ADDING && is_strict(s))
 			return cannot_plan(s, i, e);
 	}
-	for (i = 0; i < s->state.n_circuits && !rc && is_strict(s); i++)
-		if (s->state.circuits[i].standing == ADDING)
-			rc = state_admit(&s->state, i, s->planned[i].facts.speed_mbit, e);
-	return rc;
+	return is_strict(s) ? admit_all(s, e) : 0;
 }
 
 /* Pages of all circuits: tcp_mem has room for their sum. */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htb.h"
+#include "classes.h"
+#include "fits.h"
 #include "object.h"
 #include "plan.h"
 #include "state.h"
@@ -238,190 +239,6 @@ bool member_is(const struct member *m, const char *word)
 	return !strcmp(m->circuit.dev, word) || !strcmp(m->circuit.name, word);
 }
 
-static bool is_there(const struct member *m)
-{
-	return m->standing != REMOVING;
-}
-
-static bool holds(const struct prefix *a, const struct prefix *b)
-{
-	return a->family == b->family && a->len <= b->len && prefix_holds(a, b);
-}
-
-static int check_name(const struct circuit *c, const struct member *m, struct err *e)
-{
-	if (strcmp(circuit_name(c), m->circuit.name))
-		return 0;
-	if (strcmp(c->dev, m->circuit.dev))
-		return err_set(e, -EEXIST,
-			       "circuit %s is that of another device already, %s; --name gives this one another name",
-			       m->circuit.name, m->circuit.dev);
-	return err_set(e, -EEXIST, "%s has a circuit %s already; ctcp-setup change %s changes it",
-		       m->circuit.dev, m->circuit.name, m->circuit.name);
-}
-
-/* The route to a prefix is one; a part of another's prefix is a mistake, or meant. */
-static int check_prefix(const struct prefix *p, bool overbook, const struct member *m,
-			const struct prefix *other, struct err *e)
-{
-	char to[64], its[64];
-
-	if (prefix_equal(p, other))
-		return err_set(e, -EEXIST,
-			       "--to: %s is that of circuit %s on %s already; ctcp-setup undo %s first",
-			       format_prefix(to, sizeof(to), p), m->circuit.name, m->circuit.dev,
-			       m->circuit.name);
-	if (!overbook && (holds(p, other) || holds(other, p)))
-		return err_set(e, -EEXIST,
-			       "--to: %s overlaps %s of circuit %s; with --overbook the longer prefix has its own",
-			       format_prefix(to, sizeof(to), p),
-			       format_prefix(its, sizeof(its), other), m->circuit.name);
-	return 0;
-}
-
-static int check_prefixes(const struct circuit *c, const struct member *m, struct err *e)
-{
-	uint32_t i, k;
-	int rc = 0;
-
-	for (i = 0; i < c->n_to; i++)
-		for (k = 0; k < m->circuit.n_to && !rc; k++)
-			rc = check_prefix(&c->to[i], c->overbook, m, &m->circuit.to[k], e);
-	return rc;
-}
-
-static bool shares(const struct circuit *c)
-{
-	return c->shaper == SHAPER_NONE || c->shaper == SHAPER_HTB;
-}
-
-/* What several say of the device's one class for all else must be one thing. */
-static int check_rest(const struct circuit *c, const struct circuit *other, struct err *e)
-{
-	char rate[32], its[32];
-
-	if (!c->rest || !other->rest || c->rest == other->rest)
-		return 0;
-	return err_set(e, -EEXIST, "--rest: %s is not the %s that circuit %s says for all of %s",
-		       format_rate(rate, sizeof(rate), c->rest),
-		       format_rate(its, sizeof(its), other->rest), other->name, c->dev);
-}
-
-/* A tbf or fq of ours is sized for one circuit and holds all that leaves by the device. */
-static int check_shaper(const struct circuit *c, const struct member *m, struct err *e)
-{
-	const struct circuit *held = !shares(&m->circuit) ? &m->circuit : c;
-
-	if (strcmp(c->dev, m->circuit.dev))
-		return 0;
-	if (shares(held))
-		return check_rest(c, &m->circuit, e);
-	return err_set(e, -EEXIST,
-		       "%s has circuit %s, and %s of %s would hold both to one rate; several on a device each need --shaper none, where the module holds the rate, or htb",
-		       c->dev, m->circuit.name, shaper_name(held->shaper), circuit_name(held));
-}
-
-static int check_fits(const struct state *st, const struct circuit *c, struct err *e)
-{
-	uint32_t i;
-	int rc = 0;
-
-	for (i = 0; i < st->n_circuits && !rc; i++) {
-		const struct member *m = &st->circuits[i];
-
-		if (!is_there(m))
-			continue;
-		rc = check_name(c, m, e);
-		if (!rc)
-			rc = check_prefixes(c, m, e);
-		if (!rc)
-			rc = check_shaper(c, m, e);
-	}
-	return rc;
-}
-
-/* --- classes --------------------------------------------------------------- */
-
-/* One bit for each minor number. */
-struct minors {
-	unsigned char bits[(CLASS_REST + 1) / 8];
-};
-
-static void take(struct minors *m, uint32_t minor)
-{
-	m->bits[minor / 8] |= (unsigned char)(1 << minor % 8);
-}
-
-/* The smallest, 0 = none */
-static uint32_t smallest_free(const struct minors *m)
-{
-	uint32_t i;
-
-	for (i = 1; i <= CLASS_MINOR_MAX; i++)
-		if (!(m->bits[i / 8] & 1 << i % 8))
-			return i;
-	return 0;
-}
-
-static void take_circuits(const struct state *st, const char *dev, bool there_alone,
-			  struct minors *m)
-{
-	uint32_t i;
-
-	for (i = 0; i < st->n_circuits; i++)
-		if (!strcmp(st->circuits[i].circuit.dev, dev) &&
-		    (!there_alone || is_there(&st->circuits[i])))
-			take(m, st->circuits[i].classid);
-}
-
-/* Classes that were left because somebody had changed them are still there. */
-static void take_left(const struct state *st, int ifindex, struct minors *m)
-{
-	uint32_t i, minor;
-
-	for (i = 0; i < st->n_base; i++)
-		if (st->base[i].kind == ITEM_CLASS && st->base[i].ifindex == ifindex &&
-		    !class_minor(st->base[i].name, &minor))
-			take(m, minor);
-}
-
-/* What the circuit of this name had until now. */
-static uint32_t same_class(const struct state *st, const struct member *m)
-{
-	uint32_t i;
-
-	for (i = 0; i < st->n_circuits; i++) {
-		const struct member *old = &st->circuits[i];
-
-		if (old != m && old->classid && old->ifindex == m->ifindex &&
-		    !strcmp(old->circuit.name, m->circuit.name))
-			return old->classid;
-	}
-	return 0;
-}
-
-/* That of one which goes in the same run is taken where there is no other. */
-static int give_class(const struct state *st, struct member *m, struct err *e)
-{
-	struct minors all = { { 0 } }, there = { { 0 } };
-
-	m->classid = same_class(st, m);
-	if (m->classid)
-		return 0;
-	take_circuits(st, m->circuit.dev, false, &all);
-	take_left(st, m->ifindex, &all);
-	m->classid = smallest_free(&all);
-	if (!m->classid) {
-		take_circuits(st, m->circuit.dev, true, &there);
-		m->classid = smallest_free(&there);
-	}
-	if (m->classid)
-		return 0;
-	return err_set(e, -ENOSPC,
-		       "%s has %u circuits with a class, all that an htb takes; --shaper none needs none",
-		       m->circuit.dev, CLASS_MINOR_MAX);
-}
-
 /* --- edit ------------------------------------------------------------------ */
 
 /* One more, which stands at @at. */
@@ -429,7 +246,7 @@ int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_
 		 struct err *e)
 {
 	struct member *m;
-	int rc = check_fits(st, c, e);
+	int rc = fits(st, c, e);
 
 	if (rc)
 		return rc;
@@ -438,7 +255,18 @@ int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_
 		return err_set(e, -ENOMEM, "out of memory");
 	m->standing = ADDING;
 	*at = st->n_circuits - 1;
-	return c->shaper == SHAPER_HTB ? give_class(st, m, e) : 0;
+	return c->shaper == SHAPER_HTB ? class_give(st, m, e) : 0;
+}
+
+/*
+ * All that have been added since: state_insert() of each would look at each other one.
+ * @at: which does not fit.
+ */
+int state_insert_all(struct state *st, uint32_t *at, struct err *e)
+{
+	int rc = fits_all(st, at, e);
+
+	return rc ? rc : class_give_all(st, at, e);
 }
 
 struct member *state_find(struct state *st, const char *name)
@@ -446,7 +274,7 @@ struct member *state_find(struct state *st, const char *name)
 	uint32_t i;
 
 	for (i = 0; i < st->n_circuits; i++)
-		if (is_there(&st->circuits[i]) && !strcmp(st->circuits[i].circuit.name, name))
+		if (member_is_there(&st->circuits[i]) && !strcmp(st->circuits[i].circuit.name, name))
 			return &st->circuits[i];
 	return NULL;
 }
@@ -461,7 +289,7 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 	for (i = 0; i < st->n_circuits; i++) {
 		struct member *m = &st->circuits[i];
 
-		if (!is_there(m) || strcmp(m->circuit.dev, c->dev))
+		if (!member_is_there(m) || strcmp(m->circuit.dev, c->dev))
 			continue;
 		n++;
 		same = m;
@@ -505,7 +333,7 @@ int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct
 	if (!speed_mbit || m->circuit.overbook)
 		return 0;
 	for (i = 0; i < st->n_circuits; i++) {
-		if (!is_there(&st->circuits[i]) || st->circuits[i].ifindex != m->ifindex)
+		if (!member_is_there(&st->circuits[i]) || st->circuits[i].ifindex != m->ifindex)
 			continue;
 		sum += st->circuits[i].circuit.rate;
 		if (st->circuits[i].circuit.rest)
@@ -531,7 +359,7 @@ uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed_mbit)
 	for (i = 0; i < st->n_circuits; i++) {
 		const struct member *m = &st->circuits[i];
 
-		if (!is_there(m) || m->ifindex != st->circuits[at].ifindex)
+		if (!member_is_there(m) || m->ifindex != st->circuits[at].ifindex)
 			continue;
 		if (m->circuit.rest)
 			return m->circuit.rest;

@@ -101,9 +101,17 @@ void state_confirm(struct state *st);
 void state_revert(struct state *st);
 void state_drop_before(struct state *st);
 bool member_is(const struct member *m, const char *word);
+
+/* Not one that goes */
+static inline bool member_is_there(const struct member *m)
+{
+	return m->standing != REMOVING;
+}
+
 struct member *state_find(struct state *st, const char *name);
 int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		 struct err *e);
+int state_insert_all(struct state *st, uint32_t *at, struct err *e);
 int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		  struct err *e);
 int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e);

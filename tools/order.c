@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A list in another order: see order.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+static int as_they_stand(uint32_t p, uint32_t q)
+{
+	return p < q ? -1 : p > q;
+}
+
+static int by_name(const void *a, const void *b, void *data)
+{
+	const struct member *list = data;
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+	return strcmp(list[p].circuit.name, list[q].circuit.name) ?: as_they_stand(p, q);
+}
+
+static int by_device(const void *a, const void *b, void *data)
+{
+	const struct member *list = data;
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+	return strcmp(list[p].circuit.dev, list[q].circuit.dev) ?: as_they_stand(p, q);
+}
+
+static int make(struct order *o, const struct state *st,
+		int (*compare)(const void *a, const void *b, void *data))
+{
+	uint32_t i;
+
+	o->st = st;
+	o->n = st->n_circuits;
+	o->at = malloc(((size_t)o->n + 1) * sizeof(*o->at));
+	if (!o->at)
+		return -ENOMEM;
+	for (i = 0; i < o->n; i++)
+		o->at[i] = i;
+	qsort_r(o->at, o->n, sizeof(*o->at), compare, st->circuits);
+	return 0;
+}
+
+int order_by_name(struct order *o, const struct state *st)
+{
+	return make(o, st, by_name);
+}
+
+int order_by_device(struct order *o, const struct state *st)
+{
+	return make(o, st, by_device);
+}
+
+void order_free(struct order *o)
+{
+	free(o->at);
+	o->at = NULL;
+}
+
+const struct member *order_member(const struct order *o, uint32_t i)
+{
+	return &o->st->circuits[o->at[i]];
+}
+
+uint32_t order_find(const struct order *o, const char *name)
+{
+	uint32_t low = 0, high = o->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(order_member(o, middle)->circuit.name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < o->n && !strcmp(order_member(o, low)->circuit.name, name) ? low : NOWHERE;
+}
