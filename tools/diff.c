@@ -35,6 +35,7 @@ void diff_free(struct diff *d)
 		free(d->items[i]->now);
 		free(d->items[i]->target);
 		free(d->items[i]->as_is);
+		free(d->items[i]->wanted);
 		free(d->items[i]->why);
 		free(d->items[i]);
 	}
@@ -217,8 +218,13 @@ static int want_item(struct diff *d, const struct want *w, uint32_t circuit, boo
 	}
 	it->circuit = circuit;
 	it->ifindex = w->ifindex;
-	it->rule = w->rule;
 	it->asked |= asked;
+	/* most circuits want the same of the machine's numbers: once is enough */
+	if (it->rule == w->rule && it->wanted && !strcmp(it->wanted, w->value))
+		return 0;
+	it->rule = w->rule;
+	if (w->rule != RULE_ROUTE && text_set(&it->wanted, w->value))
+		return no_memory(e);
 	rc = want_target(w, w->rule == RULE_ROUTE ? it->before : it->target, value, e);
 	if (!rc && text_set(&it->target, value))
 		rc = no_memory(e);

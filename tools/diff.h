@@ -51,6 +51,7 @@ struct item {
 	char *now;		/* NULL: it cannot be read, or is gone */
 	char *target;
 	char *as_is;		/* what the wants make of @now */
+	char *wanted;		/* by the last of the wants, but for a route's */
 };
 
 struct diff {

@@ -373,21 +373,26 @@ bool route_covers(const struct route *want, const struct route *have)
 	return true;
 }
 
+static const char hex_digits[] = "0123456789abcdef";
+
 void route_to_text(const struct route *route, char text[ITEM_VALUE])
 {
 	size_t i;
 
 	if (!route->len)
 		strcpy(text, "absent");
-	for (i = 0; i < route->len; i++)
-		snprintf(text + 2 * i, 3, "%02x", route->raw[i]);
+	for (i = 0; i < route->len; i++) {
+		text[2 * i] = hex_digits[route->raw[i] >> 4];
+		text[2 * i + 1] = hex_digits[route->raw[i] & 15];
+		text[2 * i + 2] = 0;
+	}
 }
 
 static int hex_digit(char c)
 {
-	const char *digits = "0123456789abcdef", *p = c ? strchr(digits, c) : NULL;
+	const char *p = c ? strchr(hex_digits, c) : NULL;
 
-	return p ? (int)(p - digits) : -1;
+	return p ? (int)(p - hex_digits) : -1;
 }
 
 int route_from_text(const char *text, struct route *route)

@@ -23,9 +23,12 @@ static struct want *add_want(struct wants *w, enum item_kind kind, const char *n
 {
 	struct want *want = &w->list[w->n++];
 
-	memset(want, 0, sizeof(*want));
 	want->kind = kind;
 	want->rule = rule;
+	want->optional = false;
+	want->ifindex = 0;
+	want->value[0] = 0;
+	want->route = NULL;
 	snprintf(want->name, sizeof(want->name), "%s", name);
 	return want;
 }
