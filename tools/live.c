@@ -190,6 +190,7 @@ int lives_add(struct lives *ls, const struct live *l)
 	if (!more)
 		return -ENOMEM;
 	ls->list = more;
+	ls->sorted = false;
 	more[ls->n++] = *l;
 	return 0;
 }
@@ -253,10 +254,38 @@ int lives_read(struct lives *ls, struct err *e)
 	return rc;
 }
 
+/* By name, and behind those the automatic ones by number */
+static int compare(const void *a, const void *b)
+{
+	const struct live *p = a, *q = b;
+
+	if (p->no_object || q->no_object)
+		return p->no_object && q->no_object ? (p->id < q->id ? -1 : 1) :
+		       p->no_object - q->no_object;
+	return strcmp(p->object.name, q->object.name);
+}
+
+void lives_sort(struct lives *ls)
+{
+	if (ls->n)
+		qsort(ls->list, ls->n, sizeof(*ls->list), compare);
+	ls->sorted = true;
+}
+
+static struct live *find_sorted(const struct lives *ls, const char *name)
+{
+	struct live key = { 0 };
+
+	snprintf(key.object.name, sizeof(key.object.name), "%s", name);
+	return ls->n ? bsearch(&key, ls->list, ls->n, sizeof(key), compare) : NULL;
+}
+
 struct live *lives_find(const struct lives *ls, const char *name)
 {
 	uint32_t i;
 
+	if (ls->sorted)
+		return find_sorted(ls, name);
 	for (i = 0; i < ls->n; i++)
 		if (!ls->list[i].no_object && !strcmp(ls->list[i].object.name, name))
 			return &ls->list[i];

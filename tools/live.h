@@ -50,6 +50,7 @@ struct live {
 
 struct lives {
 	uint32_t n;
+	bool sorted;		/* lives_sort(), and none has come or gone since */
 	struct live *list;
 };
 
@@ -69,6 +70,7 @@ int totals_parse(const struct nlmsghdr *nlh, struct totals *t);
 int lives_add(struct lives *ls, const struct live *l);
 int lives_read(struct lives *ls, struct err *e);
 void lives_free(struct lives *ls);
+void lives_sort(struct lives *ls);	/* for whoever looks for many */
 struct live *lives_find(const struct lives *ls, const char *name);
 const struct prefix *lives_clash(const struct lives *ls, const struct object *o,
 				 const struct live **with);

@@ -242,6 +242,7 @@ static void read_lives(struct session *s)
 
 	if (rc)
 		fprintf(stderr, "note: %s\n", e.text);
+	lives_sort(&s->lives);
 }
 
 static void show_waiting(const struct session *s, json_t *list)

@@ -250,6 +250,40 @@ static void test_list(void **state)
 	assert_int_equal(lives_tripped(&ls), 0);
 }
 
+/* Sorted, the same are found; the automatic ones, which have no name, are behind. */
+static void test_sorted(void **state)
+{
+	static const char * const names[] = { "ska", "", "lhc", "a", "", "zz" };
+	struct lives ls = { 0 };
+	struct live l;
+	uint32_t i;
+
+	(void)state;
+	lives_sort(&ls);
+	assert_null(lives_find(&ls, "lhc"));
+	for (i = 0; i < 6; i++) {
+		memset(&l, 0, sizeof(l));
+		l.id = 10 - i;
+		l.no_object = !names[i][0];
+		strcpy(l.object.name, names[i]);
+		assert_int_equal(lives_add(&ls, &l), 0);
+	}
+	lives_sort(&ls);
+	assert_string_equal(ls.list[0].object.name, "a");
+	assert_string_equal(ls.list[3].object.name, "zz");
+	assert_int_equal(ls.list[4].id, 6);
+	for (i = 0; i < 6; i++)
+		if (names[i][0])
+			assert_int_equal(lives_find(&ls, names[i])->id, 10 - i);
+	assert_null(lives_find(&ls, ""));
+	assert_null(lives_find(&ls, "lh"));
+	memset(&l, 0, sizeof(l));
+	strcpy(l.object.name, "b");
+	assert_int_equal(lives_add(&ls, &l), 0);
+	assert_non_null(lives_find(&ls, "b"));
+	lives_free(&ls);
+}
+
 static void test_clash(void **state)
 {
 	struct prefix p[2] = { prefix("198.51.100.0/24"), prefix("2001:db8::/32") };
@@ -510,6 +544,7 @@ int main(void)
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_clash),
 		cmocka_unit_test(test_printed),
 		cmocka_unit_test(test_reasons),
