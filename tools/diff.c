@@ -234,52 +234,9 @@ static int want_item(struct diff *d, const struct want *w, uint32_t circuit, boo
 	return !rc && text_set(&it->as_is, value) ? no_memory(e) : rc;
 }
 
-int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
-	      struct err *e)
-{
-	uint32_t i;
-	int rc = 0;
-
-	for (i = 0; i < w->n && !rc; i++)
-		rc = want_item(d, &w->list[i], circuit, asked, e);
-	return rc;
-}
-
-/*
- * What the circuit @name on this device wants cannot be told: what it may have
- * stays, and so do the machine's numbers.
- */
-void diff_hold(struct diff *d, int ifindex, const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < d->n_items; i++) {
-		struct item *it = d->items[i];
-
-		it->held |= it->kind == ITEM_MODULE || it->kind == ITEM_SYSCTL ||
-			    (it->kind == ITEM_CIRCUIT ? !strcmp(it->name, name) :
-			     it->ifindex == ifindex);
-	}
-}
-
-/* --- changes --------------------------------------------------------------- */
-
 static bool is(const struct item *it, const char *value)
 {
 	return value && item_equal(it->kind, it->name, it->now, value);
-}
-
-/*
- * Without the module the kernel does not tell of the congctl that a route has, and
- * has it again as soon as the module is loaded: such a route is still ours.
- */
-static bool hides_congctl(const struct diff *d, const struct item *it)
-{
-	const struct base *b = item_base(d, it);
-
-	return d->no_module && it->kind == ITEM_ROUTE && b &&
-	       (route_text_without_congctl(it->now, b->ours) ||
-		(b->next && route_text_without_congctl(it->now, b->next)));
 }
 
 /* The root of the device of a class or filter. */
@@ -310,6 +267,89 @@ static bool root_is_wanted(struct diff *d, const struct item *it)
 static bool root_is_new(struct diff *d, const struct item *it)
 {
 	return root_is_wanted(d, it) && !is(root_of(d, it), root_of(d, it)->target);
+}
+
+/* --- kept without a look ---------------------------------------------------- */
+
+/* One circuit's alone, and set to what it still wants by a run that ended */
+static bool can_keep(struct diff *d, const struct want *w)
+{
+	const struct item *it = diff_find(d, w->kind, w->name);
+	const struct base *b = it ? item_base(d, it) : NULL;
+
+	if (!b || b->next || b->ifindex != w->ifindex || root_is_new(d, it))
+		return false;
+	if (w->kind == ITEM_ROUTE)
+		return strcmp(b->ours, "absent");
+	return (w->kind == ITEM_CIRCUIT || w->kind == ITEM_CLASS || w->kind == ITEM_FILTER) &&
+	       item_equal(w->kind, w->name, b->ours, w->value);
+}
+
+static int keep_item(struct diff *d, const struct want *w, uint32_t circuit, struct err *e)
+{
+	struct item *it = diff_find(d, w->kind, w->name);
+	const char *ours = item_base(d, it)->ours;
+
+	it->circuit = circuit;
+	it->ifindex = w->ifindex;
+	it->rule = w->rule;
+	return text_set(&it->now, ours) || text_set(&it->target, ours) ? no_memory(e) : 0;
+}
+
+/* A route's want need not be built where it is kept. */
+bool diff_keeps_route(struct diff *d, const char *to, int ifindex)
+{
+	struct want w = { .kind = ITEM_ROUTE, .ifindex = ifindex };
+
+	snprintf(w.name, sizeof(w.name), "%s", to);
+	return d->trust && can_keep(d, &w);
+}
+
+int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
+	      struct err *e)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < w->n && !rc; i++) {
+		bool keep = d->trust && !asked && can_keep(d, &w->list[i]);
+
+		rc = keep ? keep_item(d, &w->list[i], circuit, e) :
+			    want_item(d, &w->list[i], circuit, asked, e);
+	}
+	return rc;
+}
+
+/*
+ * What the circuit @name on this device wants cannot be told: what it may have
+ * stays, and so do the machine's numbers.
+ */
+void diff_hold(struct diff *d, int ifindex, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n_items; i++) {
+		struct item *it = d->items[i];
+
+		it->held |= it->kind == ITEM_MODULE || it->kind == ITEM_SYSCTL ||
+			    (it->kind == ITEM_CIRCUIT ? !strcmp(it->name, name) :
+			     it->ifindex == ifindex);
+	}
+}
+
+/* --- changes --------------------------------------------------------------- */
+
+/*
+ * Without the module the kernel does not tell of the congctl that a route has, and
+ * has it again as soon as the module is loaded: such a route is still ours.
+ */
+static bool hides_congctl(const struct diff *d, const struct item *it)
+{
+	const struct base *b = item_base(d, it);
+
+	return d->no_module && it->kind == ITEM_ROUTE && b &&
+	       (route_text_without_congctl(it->now, b->ours) ||
+		(b->next && route_text_without_congctl(it->now, b->next)));
 }
 
 /* An object on a device that is gone is told of by that device's number. */

@@ -10,6 +10,9 @@
  * is ours becomes the target.  What is not stays as it is, but for an item of the
  * circuit that this command sets; and a number that somebody made large enough for
  * all circuits stays in any case.  Below a root that is made anew nothing is anybody's.
+ *
+ * A command that sets one circuit reads the items of that one, and those that circuits
+ * share (@trust): of the rest it would change nothing that somebody else has changed.
  */
 #ifndef CTCP_DIFF_H
 #define CTCP_DIFF_H
@@ -63,6 +66,7 @@ struct diff {
 	bool revert;		/* a list of before comes back, as far as it can */
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */
+	bool trust;		/* what is bound to a circuit that stands is as it was set */
 	uint32_t n_items;
 	struct item **items;
 	void *tree;
@@ -79,6 +83,7 @@ struct base *item_base(const struct diff *d, const struct item *it);
 int diff_begin(struct diff *d, struct err *e);
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 	      struct err *e);
+bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
 void diff_hold(struct diff *d, int ifindex, const char *name);
 int diff_end(struct diff *d, struct err *e);
 void diff_free(struct diff *d);

@@ -602,6 +602,26 @@ static void place_of(struct session *s, uint32_t i, struct place *place)
 	place->classid = m->classid;
 }
 
+/* Without a word of the kernel's: those that are kept are named alone. */
+static bool keep_routes(struct session *s, const struct circuit *c, const struct planned *p,
+			struct route_want **want)
+{
+	struct route_want *list = calloc(c->n_to + 1, sizeof(*list));
+	char to[64];
+	uint32_t i;
+
+	for (i = 0; list && i < c->n_to; i++) {
+		list[i].to = c->to[i];
+		if (diff_keeps_route(&s->diff, format_prefix(to, sizeof(to), &c->to[i]),
+				     p->facts.out_ifindex))
+			continue;
+		free(list);
+		return false;
+	}
+	*want = list;
+	return list;
+}
+
 static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked, bool own_netns,
 			struct err *e)
 {
@@ -616,7 +636,7 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (!rc && asked && !s->diff.look)
 		rc = check_prefixes(s, c, e);
 
-	if (!rc)
+	if (!rc && (asked || !keep_routes(s, c, p, &routes)))
 		rc = want_routes(s, c, p, &routes, e);
 	if (rc)
 		goto out;
@@ -699,6 +719,8 @@ int session_diff(struct session *s, struct err *e)
 	s->diff.backend = &s->kernel.backend;
 	s->diff.notes = &s->notes;
 	s->diff.revert = s->reverting;
+	s->diff.trust = !s->diff.look && !s->diff.restore && !s->reverting && !s->cut_short &&
+			!s->args->file;
 	if (!rc)
 		rc = diff_begin(&s->diff, e);
 	need = rc ? 0 : need_of_all(s);

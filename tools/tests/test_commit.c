@@ -33,6 +33,7 @@ struct fake {
 	uint32_t n;
 	struct fake_item items[48];
 	int count, fail_at, die_at;
+	int reads;		/* of items of one circuit alone */
 	bool in_use;		/* the module cannot be removed */
 	jmp_buf killed;
 };
@@ -76,6 +77,8 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 	struct fake *f = (struct fake *)b;
 	struct fake_item *item = fake_find(f, kind, name);
 
+	f->reads += kind == ITEM_CIRCUIT || kind == ITEM_ROUTE || kind == ITEM_FILTER ||
+		    (kind == ITEM_CLASS && !strstr(name, ":ffff"));
 	if (kind == ITEM_SYSCTL && !fake_has(f, name))
 		return err_set(e, -ENOENT, "no %s", name);
 	if (kind == ITEM_CIRCUIT && (!item || !fake_loaded(f))) {
@@ -1034,6 +1037,58 @@ static void test_order_below_root(void **state)
 	assert_as_before(&fake);
 }
 
+/* One more beside what stands; @text: the changes below the root.  How many reads. */
+static int add_trusting(const char *name, const char *to, bool trust, char *text, size_t len)
+{
+	struct run *r = malloc(sizeof(*r));
+	struct circuit c = in_class(to);
+	uint32_t at;
+
+	strcpy(c.name, name);
+	run_open(r);
+	r->diff.trust = trust;
+	assert_int_equal(state_insert(&r->state, &c, 1, &at, &r->e), 0);
+	fake.reads = 0;
+	assert_int_equal(run_diff(r, at), 0);
+	below_root(r, text, len);
+	assert_int_equal(commit(&r->diff, &r->store, ALL_OR_NONE, &r->outcome, &r->notes, &r->e),
+			 0);
+	run_close(r);
+	return fake.reads;
+}
+
+/*
+ * What stands is not read for one more: but for what the run that set it did not leave as
+ * it should be, and all that was below a root which is gone.
+ */
+static void test_trust(void **state)
+{
+	struct undo_result result;
+	char text[512];
+
+	(void)state;
+	assert_int_equal(add_trusting("a", "192.0.2.0/24", true, text, sizeof(text)), 4);
+	assert_string_equal(text, "q= c+ffff c+1 f+ 192.0.2.0/24 ");
+	assert_int_equal(add_trusting("b", "198.18.0.0/15", false, text, sizeof(text)), 8);
+	assert_string_equal(text, "c=ffff c+2 f+ 198.18.0.0/15 ");
+	assert_int_equal(add_trusting("c", "203.0.113.0/24", true, text, sizeof(text)), 4);
+	assert_string_equal(text, "c=ffff c+3 f+ 203.0.113.0/24 ");
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	fake_put(&fake, ITEM_CLASS, "eth1 c7c0:ffff", "absent");
+	fake_put(&fake, ITEM_CLASS, "eth1 c7c0:1", "absent");
+	fake_put(&fake, ITEM_CLASS, "eth1 c7c0:2", "absent");
+	fake_put(&fake, ITEM_CLASS, "eth1 c7c0:3", "absent");
+	fake_put(&fake, ITEM_FILTER, "eth1 192.0.2.0/24", "absent");
+	fake_put(&fake, ITEM_FILTER, "eth1 198.18.0.0/15", "absent");
+	fake_put(&fake, ITEM_FILTER, "eth1 203.0.113.0/24", "absent");
+	assert_in_range(add_trusting("d", "10.0.0.0/8", true, text, sizeof(text)), 10, 16);
+	assert_string_equal(text,
+			    "q= c+ffff c+1 f+ 192.0.2.0/24 c+2 f+ 198.18.0.0/15 c+3 f+ 203.0.113.0/24 c+4 f+ 10.0.0.0/8 ");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_as_before(&fake);
+}
+
 /* --- set again ------------------------------------------------------------- */
 
 /* The file of the state, "" = there is none. */
@@ -1157,6 +1212,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_trust, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order_below_root, setup, teardown),
 	};
 
