@@ -96,7 +96,7 @@ two()
 	matches "add a second one: all else" 'rate 3Gbit ceil 3Gbit ' "$(class ffff)"
 	equal "add a second one: the first is as it was" "$kept" "$(class 1)"
 	works "add one that the module holds" setup add mod --to 10.84.0.0/16 "${GATEWAYS[@]}" \
-		--rate 1gbit --rtt 10ms --quiet eth1
+		--rate 1gbit --rtt 10ms --shaper none --quiet eth1
 	equal "add one that the module holds: no class" 3 "$(classes | wc -l)"
 	works "verify" setup verify
 	works "show" setup show ska

@@ -191,9 +191,9 @@ circuits_file()
 	printf '%s\n' "$@" >"$TMP/circuits"
 }
 
-LHC="add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms eth1"
-SKA="add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 2gbit --rtt 10ms eth1"
-ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms eth1"
+LHC="add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms --pace eth1"
+SKA="add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 2gbit --rtt 10ms --pace eth1"
+ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms --pace eth1"
 
 files()
 {
@@ -306,7 +306,7 @@ hundred()
 	host hundred
 	before=$(state)
 	for n in $(seq 100); do
-		echo "add c$n --to 10.90.$n.0/24 --via 10.78.0.254 --rate 10mbit --rtt 10ms eth1"
+		echo "add c$n --to 10.90.$n.0/24 --via 10.78.0.254 --rate 10mbit --rtt 10ms --pace eth1"
 	done >"$TMP/circuits"
 	works "apply of a hundred" setup apply --quiet "$TMP/circuits"
 	equal "a hundred circuits" 100 "$(configured | wc -l)"

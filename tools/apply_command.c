@@ -95,6 +95,25 @@ static bool is_same(const struct circuit *a, const struct circuit *b)
 	return same;
 }
 
+static bool is_alone(const struct state *wanted, const char *dev)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < wanted->n_circuits; i++)
+		n += !strcmp(wanted->circuits[i].circuit.dev, dev);
+	return n == 1;
+}
+
+/* Which shaper the file does not name stays as it was chosen, if the device's others let it. */
+static void keep_shaper(const struct member *m, const struct state *wanted, struct circuit *c)
+{
+	if (c->shaper != SHAPER_AUTO || strcmp(c->dev, m->circuit.dev) ||
+	    (!circuit_shares(&m->circuit) && !is_alone(wanted, c->dev)))
+		return;
+	c->shaper = m->circuit.shaper;
+	c->pace = m->circuit.pace;
+}
+
 /* Circuits that the file has as they are stand on; the others of the list go. */
 static void keep_same(struct state *st, struct file *file)
 {
@@ -105,6 +124,8 @@ static void keep_same(struct state *st, struct file *file)
 
 		at = order_find(&file->names, m->circuit.name);
 		w = at == NOWHERE ? NULL : &file->wanted.circuits[file->names.at[at]];
+		if (w)
+			keep_shaper(m, &file->wanted, &w->circuit);
 		if (w && is_same(&w->circuit, &m->circuit))
 			w->standing = REMOVING;	/* nothing to do for it */
 		else
@@ -136,14 +157,17 @@ static int add_others(struct state *st, const struct state *wanted, struct err *
 	return 0;
 }
 
-static int edit(struct state *st, struct file *file, struct err *e)
+static int edit(struct session *s, struct file *file, struct err *e)
 {
+	struct state *st = &s->state;
 	struct err why = { "" };
 	uint32_t at;
 	int rc;
 
 	keep_same(st, file);
-	rc = add_others(st, &file->wanted, e);
+	rc = site_choose_all(&s->kernel.nl, st, &file->wanted, &s->chosen, e);
+	if (!rc)
+		rc = add_others(st, &file->wanted, e);
 	if (rc)
 		return rc;
 	rc = state_insert_all(st, &at, &why);
@@ -170,8 +194,9 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 	json_t *root;
 
 	if (s->args->json) {
-		root = json_pack("{s:i, s:b, s:o, s:o, s:o}", "circuits", (int)circuits,
-				 "applied", changed, "changes", json_changes(&s->diff), "confirm",
+		root = json_pack("{s:i, s:b, s:o, s:o, s:o, s:o}", "circuits", (int)circuits,
+				 "applied", changed, "chosen", json_notes(&s->chosen.notes),
+				 "changes", json_changes(&s->diff), "confirm",
 				 json_confirm(changed ? &s->state.confirm : &s->waits), "notes",
 				 json_notes(&s->notes));
 		return print_json(stdout, root, e);
@@ -179,6 +204,7 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 	if (s->args->quiet)
 		return 0;
 	printf("%u circuit%s\n", circuits, circuits == 1 ? "" : "s");
+	print_chosen(stdout, &s->chosen.notes, false);
 	print_changes(stdout, &s->diff);
 	if (changed)
 		print_begun(&s->state.confirm);
@@ -191,14 +217,16 @@ static int run_apply(struct session *s, void *data, struct err *e)
 	int rc = s->args->dry_run ? session_preview(s, e) : session_lock(s, e);
 
 	if (!rc)
-		rc = edit(&s->state, file, e);
+		rc = edit(s, file, e);
 	if (!rc && s->cut_short)
 		note(&s->trouble,
 		     "an earlier run was cut short; what it had changed is taken back first");
 	if (!rc)
 		rc = session_diff(s, e);
-	if (!rc && s->args->dry_run)
+	if (!rc && s->args->dry_run) {
+		print_chosen(stdout, &s->chosen.notes, true);
 		return print_commands(stdout, &s->diff, e);
+	}
 	if (!rc)
 		rc = session_commit(s, ALL_OR_NONE, e);
 	if (rc)
@@ -213,7 +241,7 @@ static int run_diff(struct session *s, void *data, struct err *e)
 	int rc = session_peek(s, e);
 
 	if (!rc)
-		rc = edit(&s->state, file, e);
+		rc = edit(s, file, e);
 	if (!rc)
 		rc = session_diff(s, e);
 	if (!rc)

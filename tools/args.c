@@ -49,10 +49,10 @@ static const struct option options[] = {
 	{ }
 };
 
-/* Of the bare command a qdisc holds the rate, of a circuit among several the module. */
+/* Of the bare command a tbf holds the rate, of a circuit among several what suits them. */
 const struct circuit circuit_bare = CIRCUIT_DEFAULTS;
 const struct circuit circuit_added = {
-	.multiple = 1300, .streams = 1, .shaper = SHAPER_NONE, .pace = true,
+	.multiple = 1300, .streams = 1, .shaper = SHAPER_AUTO, .pace = true,
 };
 
 /* The first one replaces what the circuit had; so does the first gateway. */
@@ -255,6 +255,21 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 	return peer ? parse_peer(argv[0], a, e) : parse_dev(argv[0], a->circuit.dev, e);
 }
 
+/* What a qdisc holds the module need not; who says whether it paces has chosen. */
+static int check_pace(const struct circuit *preset, struct args *a, struct err *e)
+{
+	if (a->circuit.shaper == SHAPER_AUTO && a->pace_given) {
+		if (a->shaper_given)
+			return err_set(e, -EINVAL,
+				       "--shaper auto chooses whether the module paces; --%s needs --shaper none, or htb",
+				       a->circuit.pace ? "pace" : "unpaced");
+		a->circuit.shaper = SHAPER_NONE;
+	}
+	if (a->shaper_given && !a->pace_given && preset == &circuit_added)
+		a->circuit.pace = a->circuit.shaper == SHAPER_NONE;
+	return 0;
+}
+
 void args_free(struct args *a)
 {
 	object_free(&a->object);
@@ -288,8 +303,8 @@ int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *
 	}
 	if (rc || a->help || a->version)
 		return rc;
-	/* what a qdisc holds the module need not */
-	if (a->shaper_given && !a->pace_given && preset == &circuit_added)
-		a->circuit.pace = a->circuit.shaper == SHAPER_NONE;
+	rc = check_pace(preset, a, e);
+	if (rc)
+		return rc;
 	return parse_operand(argc - optind, argv + optind, takes, a, e);
 }

@@ -18,6 +18,7 @@ static const char * const shaper_names[] = {
 	[SHAPER_FQ] = "fq",
 	[SHAPER_HTB] = "htb",
 	[SHAPER_NONE] = "none",
+	[SHAPER_AUTO] = "auto",
 };
 
 /*
@@ -64,13 +65,13 @@ int parse_shaper(const char *s, enum shaper *shaper, struct err *e)
 {
 	unsigned int i;
 
-	for (i = 0; i <= SHAPER_NONE; i++) {
+	for (i = 0; i <= SHAPER_AUTO; i++) {
 		if (!strcmp(shaper_names[i], s)) {
 			*shaper = (enum shaper)i;
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "--shaper: \"%s\" is not one of tbf, fq, htb, none", s);
+	return err_set(e, -EINVAL, "--shaper: \"%s\" is not one of tbf, fq, htb, none, auto", s);
 }
 
 const char *shaper_name(enum shaper shaper)
@@ -289,6 +290,12 @@ const char *circuit_name(const struct circuit *c)
 	return c->name[0] ? c->name : c->dev;
 }
 
+/* Its shaper leaves room for other circuits on the device. */
+bool circuit_shares(const struct circuit *c)
+{
+	return c->shaper == SHAPER_NONE || c->shaper == SHAPER_HTB;
+}
+
 /* A gateway leads to prefixes of its own family. */
 static int check_via(const struct circuit *c, struct err *e)
 {
@@ -319,6 +326,9 @@ static int check_shaper(const struct circuit *c, struct err *e)
 {
 	const char *name = shaper_name(c->shaper);
 
+	/* once more when it is chosen */
+	if (c->shaper == SHAPER_AUTO)
+		return 0;
 	if (c->burst && c->shaper != SHAPER_TBF && c->shaper != SHAPER_HTB)
 		return err_set(e, -EINVAL,
 			       "--burst is the bucket of tbf or htb; --shaper %s has none", name);

@@ -18,6 +18,7 @@ enum shaper {
 	SHAPER_FQ,	/* fq pacing of each socket, one fq under each queue */
 	SHAPER_HTB,	/* a class of one htb at the root, beside others */
 	SHAPER_NONE,	/* something else holds the rate */
+	SHAPER_AUTO,	/* not chosen so far (choose.h); of no circuit in a state */
 };
 
 struct prefix {
@@ -74,5 +75,6 @@ const struct prefix *circuit_via(const struct circuit *c, const struct prefix *t
 int circuit_family(const struct circuit *c);
 int circuit_check(const struct circuit *c, struct err *e);
 const char *circuit_name(const struct circuit *c);
+bool circuit_shares(const struct circuit *c);
 
 #endif

@@ -60,11 +60,6 @@ static int check_prefixes(const struct circuit *c, const struct member *m, struc
 	return rc;
 }
 
-static bool shares(const struct circuit *c)
-{
-	return c->shaper == SHAPER_NONE || c->shaper == SHAPER_HTB;
-}
-
 /* What several say of the device's one class for all else must be one thing. */
 static int check_rest(const struct circuit *c, const struct circuit *other, struct err *e)
 {
@@ -80,11 +75,11 @@ static int check_rest(const struct circuit *c, const struct circuit *other, stru
 /* A tbf or fq of ours is sized for one circuit and holds all that leaves by the device. */
 static int check_shaper(const struct circuit *c, const struct member *m, struct err *e)
 {
-	const struct circuit *held = !shares(&m->circuit) ? &m->circuit : c;
+	const struct circuit *held = !circuit_shares(&m->circuit) ? &m->circuit : c;
 
 	if (strcmp(c->dev, m->circuit.dev))
 		return 0;
-	if (shares(held))
+	if (circuit_shares(held))
 		return check_rest(c, &m->circuit, e);
 	return err_set(e, -EEXIST,
 		       "%s has circuit %s, and %s of %s would hold both to one rate; several on a device each need --shaper none, where the module holds the rate, or htb",
@@ -227,7 +222,7 @@ static void fit_device(struct misfit *f, struct on_device *on, uint32_t at)
 		on->first = at;
 	if (on->alone != NOWHERE)
 		consider(f, at, on->alone);
-	else if (!shares(c))
+	else if (!circuit_shares(c))
 		on->alone = at;
 	if (on->rest != NOWHERE)
 		consider(f, at, on->rest);

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libkmod.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "kmod.h"
 
@@ -44,6 +46,28 @@ static int insert(struct kmod_ctx *ctx, const char *name, struct err *e)
 		return err_set(e, rc, "cannot load module %s: %s; modprobe %s and dmesg say more",
 			       name, strerror(-rc), name);
 	return 0;
+}
+
+/*
+ * Loaded, in the kernel itself, or there to be loaded.  What is in the kernel itself and
+ * neither listed by modules.builtin nor in /sys is not known.
+ */
+bool module_is_known(const char *name)
+{
+	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
+	struct kmod_list *list = NULL;
+	char dir[128];
+	bool known;
+
+	snprintf(dir, sizeof(dir), "/sys/module/%.100s", name);
+	known = !access(dir, F_OK);
+	if (ctx && !known) {
+		kmod_set_log_priority(ctx, 0);
+		known = kmod_module_new_from_lookup(ctx, name, &list) >= 0 && list;
+		kmod_module_unref_list(list);
+	}
+	kmod_unref(ctx);
+	return known;
 }
 
 int module_load(const char *name, struct err *e)

@@ -5,8 +5,11 @@
 #ifndef CTCP_KMOD_H
 #define CTCP_KMOD_H
 
+#include <stdbool.h>
+
 #include "err.h"
 
+bool module_is_known(const char *name);
 int module_load(const char *name, struct err *e);
 int module_remove(const char *name, struct err *e);
 

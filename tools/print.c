@@ -101,6 +101,15 @@ void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 	print_buffers(out, c, p);
 }
 
+/* Why which shaper: as a line of the plan, or as a comment among commands */
+void print_chosen(FILE *out, const struct notes *chosen, bool comment)
+{
+	unsigned int i;
+
+	for (i = 0; i < chosen->n; i++)
+		fprintf(out, "%s%s\n", comment ? "# shaper of " : "  chosen   ", chosen->text[i]);
+}
+
 /* net.ipv4.tcp_rmem "4096 131072 6291456": its third number alone differs */
 static bool only_max_differs(const char *a, const char *b)
 {

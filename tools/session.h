@@ -10,6 +10,7 @@
 #include "diff.h"
 #include "kernel.h"
 #include "live.h"
+#include "site.h"
 #include "store.h"
 
 /* A circuit of the state with its numbers. */
@@ -34,6 +35,7 @@ struct session {
 	struct confirm waits;		/* as the state has it, also where that was cut short */
 	struct rest rest;		/* of htb, of one device: */
 	int rest_of;			/* its index, 0 = of none so far */
+	struct chosen chosen;		/* for circuits that name no shaper */
 	struct lives lives;		/* show: the circuits that there are */
 	struct notes notes;		/* what the plan decided, what was skipped */
 	struct notes trouble;		/* what a recovery or a rollback met */

@@ -39,6 +39,8 @@ static int report_json(const struct session *s, const struct circuit *c,
 		return rc;
 	}
 
+	if (s->chosen.notes.n)
+		json_object_set_new(root, "reason", json_string(s->chosen.choice.reason));
 	json_object_set_new(root, "applied", json_boolean(!s->args->dry_run));
 	json_object_set_new(root, "changes", json_changes(&s->diff));
 	json_object_set_new(root, "confirm", json_confirm(&s->state.confirm));
@@ -58,10 +60,12 @@ static int report(const struct session *s, const struct circuit *c, const struct
 	if (s->args->json)
 		return report_json(s, c, plan, e);
 	if (s->args->dry_run) {
+		print_chosen(stdout, &s->chosen.notes, true);
 		rc = print_commands(stdout, &s->diff, e);
 	} else if (!s->args->quiet) {
 		print_head(stdout, c);
 		print_plan(stdout, c, plan);
+		print_chosen(stdout, &s->chosen.notes, false);
 		print_changes(stdout, &s->diff);
 		print_begun(&s->state.confirm);
 	}
@@ -118,9 +122,11 @@ static int set_one(const struct args *a, edit_fn edit, struct err *e)
 
 static int replace(struct session *s, uint32_t *at, struct err *e)
 {
-	const struct circuit *c = &s->args->circuit;
+	struct circuit c = s->args->circuit;
+	struct state others = { 0 };	/* it takes the place of what is there */
+	int rc = site_choose_one(&s->kernel.nl, &others, &c, &s->chosen, e);
 
-	return state_replace(&s->state, c, link_index(c->dev), at, e);
+	return rc ? rc : state_replace(&s->state, &c, link_index(c.dev), at, e);
 }
 
 int command_setup(const struct args *a, struct err *e)
@@ -132,8 +138,11 @@ static int add(struct session *s, uint32_t *at, struct err *e)
 {
 	struct circuit c = s->args->circuit;
 
+	int rc;
+
 	memcpy(c.name, s->args->name, sizeof(c.name));
-	return state_insert(&s->state, &c, link_index(c.dev), at, e);
+	rc = site_choose_one(&s->kernel.nl, &s->state, &c, &s->chosen, e);
+	return rc ? rc : state_insert(&s->state, &c, link_index(c.dev), at, e);
 }
 
 int command_add(const struct args *a, struct err *e)
@@ -161,7 +170,8 @@ static int change(struct session *s, uint32_t *at, struct err *e)
 	if (rc)
 		return rc;
 	m->standing = REMOVING;
-	return state_insert(&s->state, &over.circuit, ifindex, at, e);
+	rc = site_choose_one(&s->kernel.nl, &s->state, &over.circuit, &s->chosen, e);
+	return rc ? rc : state_insert(&s->state, &over.circuit, ifindex, at, e);
 }
 
 int command_change(const struct args *a, struct err *e)

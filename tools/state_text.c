@@ -205,7 +205,10 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 		return -EBADMSG;
 	}
 	memcpy(a.circuit.name, a.name, sizeof(a.name));
-	if (circuit_check(&a.circuit, &p->why) || (!p->file && strcmp(a.circuit.dev, p->dev)))
+	if (circuit_check(&a.circuit, &p->why))
+		return -EBADMSG;
+	/* in a state all is said */
+	if (!p->file && (strcmp(a.circuit.dev, p->dev) || a.circuit.shaper == SHAPER_AUTO))
 		return -EBADMSG;
 	htb = a.circuit.shaper == SHAPER_HTB;
 	if (!p->file && htb != !!p->classid)

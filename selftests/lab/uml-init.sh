@@ -31,14 +31,14 @@ enter_overlay()
 	mount -t hostfs -o "$LAB_OUT" none /mnt/top/lab
 }
 
-# modprobe and libkmod find the module where they always look.
+# modprobe and libkmod find the module where they always look, and what the kernel has.
 install_module()
 {
 	dir=/lib/modules/$(uname -r)
 	mkdir -p "$dir/extra"
 	cp "$LAB_KO" "$dir/extra/"
-	touch "$dir/modules.order" "$dir/modules.builtin" \
-		"$dir/modules.builtin.modinfo"
+	cp "$LAB_BUILTIN" "$dir/modules.builtin"
+	touch "$dir/modules.order" "$dir/modules.builtin.modinfo"
 	depmod
 }
 

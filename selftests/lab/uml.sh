@@ -94,6 +94,7 @@ seeded_words()
 }
 
 words=(LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top"
+	LAB_BUILTIN="$kernel/tree/modules.builtin"
 	LAB_KERNEL="${LAB_KERNEL:-}" "$@")
 init=$here/uml-init.sh
 if [ -n "$seed" ]; then

@@ -291,15 +291,17 @@ static void test_bad_lines(void **state)
 	assert_bad(HEAD "device eth1 7\nadd a --rate 4mbps --rtt 1ms eth1\nend\n",
 		   "line 3 is not one of a state: --rate: ");
 	assert_bad(HEAD "device eth1 7\nadd a --rate 4gbit eth1\nend\n", "--rtt is missing");
-	assert_bad(HEAD "device eth1 7\nadd a --rate 4gbit --rtt 1ms eth2\nend\n", "line 3");
-	assert_bad(HEAD "add a --rate 4gbit --rtt 1ms --dry-run eth1\nend\n", "line 2");
+	assert_bad(HEAD "device eth1 7\nadd a --rate 4gbit --rtt 1ms --shaper none eth2\nend\n", "line 3");
+	assert_bad(HEAD "add a --rate 4gbit --rtt 1ms --shaper none --dry-run eth1\nend\n", "line 2");
+	/* who holds the rate is said in a state */
+	assert_bad(HEAD "device eth1 7\nadd a --rate 4gbit --rtt 1ms eth1\nend\n", "line 3");
 	assert_bad(HEAD "base sysctl x 0 before 1 ours\nend\n", "line 2");
 	assert_bad(HEAD "base module tcp_circuit 0 before absent ours loaded\nend\n", "line 2");
 	assert_bad(HEAD "base sysctl x 0 before \"1 ours 2\nend\n", "line 2");
 }
 
 #define WHO " pid 7 tty \"\" command c"
-#define LHC " lhc --rate 4gbit --rtt 1ms eth1\n"
+#define LHC " lhc --rate 4gbit --rtt 1ms --shaper none eth1\n"
 
 static void test_bad_confirm_lines(void **state)
 {
@@ -373,8 +375,7 @@ static void test_file(void **state)
 	}
 	/* what add has by default is not what the bare command has */
 	assert_int_equal(circuits_parse("add a --rate 4gbit --rtt 26ms eth1", 34, &st, &e), 0);
-	assert_int_equal(st.circuits[0].circuit.shaper, SHAPER_NONE);
-	assert_true(st.circuits[0].circuit.pace);
+	assert_int_equal(st.circuits[0].circuit.shaper, SHAPER_AUTO);
 	state_free(&st);
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the choice of a shaper needs to know of a device, and the choice: see site.h.
+ */
+#include <errno.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kmod.h"
+#include "link.h"
+#include "qdisc.h"
+#include "site.h"
+
+/* --- the device ------------------------------------------------------------ */
+
+struct queues {
+	int ifindex;
+	uint32_t n, fq;		/* qdiscs below the root, and of them fq */
+};
+
+static int on_queue(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	struct queues *queues = data;
+	const struct nlattr *attr;
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm) ||
+	    tcm->tcm_ifindex != queues->ifindex || tcm->tcm_parent == TC_H_ROOT ||
+	    tcm->tcm_parent == TC_H_INGRESS)
+		return MNL_CB_OK;
+	queues->n++;
+	mnl_attr_for_each(attr, nlh, sizeof(*tcm))
+		if (mnl_attr_get_type(attr) == TCA_KIND &&
+		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+			queues->fq += !strcmp(mnl_attr_get_str(attr), "fq");
+	return MNL_CB_OK;
+}
+
+static int read_queues(struct nl *nl, int ifindex, struct site *s, struct err *e)
+{
+	struct queues queues = { .ifindex = ifindex };
+	union nl_request req;
+	int rc = nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, ifindex, 0, 0, NULL), on_queue,
+			  &queues, e);
+
+	s->fq = queues.n && queues.fq == queues.n;
+	return rc;
+}
+
+static int read_root(struct nl *nl, int ifindex, struct site *s, struct err *e)
+{
+	struct qdisc q;
+	int rc = qdisc_read(nl, ifindex, &q, NULL, e);
+
+	if (rc)
+		return rc;
+	memcpy(s->root, q.kind, sizeof(s->root));
+	s->foreign = q.state == QDISC_FOREIGN;
+	s->fq = !strcmp(s->root, "fq");
+	return strcmp(s->root, "mq") ? 0 : read_queues(nl, ifindex, s, e);
+}
+
+int site_read(struct nl *nl, const char *dev, struct site *s, struct err *e)
+{
+	struct facts f;
+	int rc = facts_read(nl, dev, &f, e);
+
+	memset(s, 0, sizeof(*s));
+	if (rc)
+		return rc;
+	memcpy(s->dev, f.dev, sizeof(s->dev));
+	s->vlan = !strcmp(f.kind, "vlan");
+	s->tx_queues = f.tx_queues;
+	s->speed_mbit = f.speed_mbit;
+	s->classes = module_is_known("sch_htb") && module_is_known("cls_flower");
+	return read_root(nl, f.ifindex, s, e);
+}
+
+/* --- the choice ------------------------------------------------------------ */
+
+static void count_standing(struct site *s, const struct state *st, const char *dev)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].standing != REMOVING &&
+		    !strcmp(st->circuits[i].circuit.dev, dev))
+			site_count(s, &st->circuits[i].circuit);
+}
+
+/* Once for each device, as the circuits of one stand together in most files. */
+static void say(struct chosen *chosen, const struct circuit *c, const struct choice *choice)
+{
+	if (strcmp(chosen->dev, c->dev) || chosen->choice.shaper != choice->shaper)
+		note(&chosen->notes, "%s: %s, %s", c->dev, shaper_name(choice->shaper),
+		     choice->reason);
+	memcpy(chosen->dev, c->dev, sizeof(chosen->dev));
+	chosen->choice = *choice;
+}
+
+static int check_chosen(struct circuit *c, const struct site *s, struct chosen *chosen,
+			struct err *e)
+{
+	struct choice choice;
+
+	choose_shaper(s, c, &choice);
+	c->shaper = choice.shaper;
+	c->pace = choice.pace;
+	say(chosen, c, &choice);
+	return circuit_check(c, e);
+}
+
+/* What cannot be told of a device is no error here: that it is not there is said later. */
+static void not_chosen(struct circuit *c)
+{
+	c->shaper = SHAPER_NONE;
+	c->pace = true;
+}
+
+/* @c joins those of @st. */
+int site_choose_one(struct nl *nl, const struct state *st, struct circuit *c,
+		    struct chosen *chosen, struct err *e)
+{
+	struct err unused = { "" };
+	struct site s;
+
+	if (c->shaper != SHAPER_AUTO)
+		return 0;
+	if (site_read(nl, c->dev, &s, &unused)) {
+		not_chosen(c);
+		return 0;
+	}
+	count_standing(&s, st, c->dev);
+	site_count(&s, c);
+	return check_chosen(c, &s, chosen, e);
+}
+
+/* Of a file's circuits those that are to be added, REMOVING else. */
+int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
+		    struct chosen *chosen, struct err *e)
+{
+	struct err unused = { "" };
+	struct site s = { .dev = "" };
+	uint32_t i;
+	int rc = 0, known = 0;
+
+	for (i = 0; i < wanted->n_circuits && !rc; i++) {
+		struct circuit *c = &wanted->circuits[i].circuit;
+
+		if (wanted->circuits[i].standing == REMOVING || c->shaper != SHAPER_AUTO)
+			continue;
+		if (strcmp(s.dev, c->dev)) {
+			known = !site_read(nl, c->dev, &s, &unused);
+			memcpy(s.dev, c->dev, sizeof(s.dev));
+			count_standing(&s, st, c->dev);
+			count_standing(&s, wanted, c->dev);
+		}
+		if (known)
+			rc = check_chosen(c, &s, chosen, e);
+		else
+			not_chosen(c);
+	}
+	return rc;
+}
