@@ -12,9 +12,10 @@
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_REST, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE, OPT_UNPACED,
-	OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN, OPT_WAIT, OPT_SAY,
-	OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
+	OPT_SHAPER, OPT_REST, OPT_UPLINK, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE,
+	OPT_UNPACED, OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN,
+	OPT_WAIT, OPT_SAY, OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP,
+	OPT_VERSION,
 };
 
 static const struct option options[] = {
@@ -27,6 +28,7 @@ static const struct option options[] = {
 	{ "streams", required_argument, NULL, OPT_STREAMS },
 	{ "shaper", required_argument, NULL, OPT_SHAPER },
 	{ "rest", required_argument, NULL, OPT_REST },
+	{ "uplink", required_argument, NULL, OPT_UPLINK },
 	{ "name", required_argument, NULL, OPT_NAME },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "via", required_argument, NULL, OPT_VIA },
@@ -72,14 +74,15 @@ static int add_via(const char *value, struct args *a, struct err *e)
 	return parse_via(value, &a->circuit, e);
 }
 
-/* What is wrong with it is said of the option that it was given to. */
-static int parse_rest(const char *value, uint64_t *rate, struct err *e)
+/* What is wrong with it is said of the option that it was given to, and not of --rate. */
+static int parse_other_rate(const char *option, const char *value, uint64_t *rate, struct err *e)
 {
-	static const char said[] = "--rate", option[] = "--rest";
+	static const char said[] = "--rate";
 	int rc = parse_rate(value, rate, e);
+	struct err why = *e;
 
 	if (rc && !strncmp(e->text, said, strlen(said)))
-		memcpy(e->text, option, strlen(option));
+		err_set(e, rc, "%s%s", option, why.text + strlen(said));
 	return rc;
 }
 
@@ -106,7 +109,9 @@ static int parse_circuit_option(int opt, const char *value, struct args *a, stru
 		a->shaper_given = true;
 		return parse_shaper(value, &c->shaper, e);
 	case OPT_REST:
-		return parse_rest(value, &c->rest, e);
+		return parse_other_rate("--rest", value, &c->rest, e);
+	case OPT_UPLINK:
+		return parse_other_rate("--uplink", value, &c->uplink, e);
 	case OPT_NAME:
 		return parse_name(value, c->name, e);
 	case OPT_TO:

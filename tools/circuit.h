@@ -41,6 +41,7 @@ struct circuit {
 	uint64_t burst;		/* bytes, 0 = by rule */
 	uint64_t limit;		/* bytes, 0 = by rule */
 	uint64_t rest;		/* bytes/s for what is no circuit of htb, 0 = what is left */
+	uint64_t uplink;	/* bytes/s that its wire leads to, 0 = not stated (admit.h) */
 	uint32_t loss;		/* packets that the path loses, parts per billion */
 	enum shaper shaper;
 	uint32_t n_to;		/* 0 = all that leaves by the device */

@@ -100,6 +100,7 @@ static const char help[] =
 "  --shaper WHICH   tbf (the default), fq, htb: a class for each circuit of DEV,\n"
 "                   none, or auto (the default of add): what suits DEV and rates\n"
 "  --rest RATE      for all that is in no class of htb (what is left of DEV)\n"
+"  --uplink RATE    what the wire of DEV leads to, if less than its speed\n"
 "  --burst SIZE     bucket of tbf or htb\n"
 "  --limit SIZE     room in the queue\n"
 "  --mss N          segment as TCP announces it (MTU - 40)\n"

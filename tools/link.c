@@ -102,7 +102,7 @@ static bool is_aggregate(const char *kind)
 	return !strcmp(kind, "bridge") || !strcmp(kind, "bond") || !strcmp(kind, "team");
 }
 
-#define MASTERS_MAX 8	/* as the kernel has it: MAX_NEST_DEV */
+#define NEST_MAX 8	/* as the kernel has it: MAX_NEST_DEV */
 
 /* Of a port of a bond that is a port of a bridge: the bridge. */
 static void read_out(struct nl_sock *sk, int master, struct facts *f)
@@ -112,7 +112,7 @@ static void read_out(struct nl_sock *sk, int master, struct facts *f)
 
 	f->out_ifindex = f->ifindex;
 	snprintf(f->out, sizeof(f->out), "%s", f->dev);
-	for (i = 0; i < MASTERS_MAX && master; i++) {
+	for (i = 0; i < NEST_MAX && master; i++) {
 		if (rtnl_link_get_kernel(sk, master, NULL, &link) < 0)
 			return;
 		if (is_aggregate(rtnl_link_get_type(link) ?: "")) {
@@ -138,13 +138,36 @@ static bool is_stacked(const char *kind)
 	return false;
 }
 
-/* That other one; it may be in another network namespace, where its number is another's. */
-static void read_parent(struct nl_sock *sk, struct rtnl_link *link, struct facts *f)
+/* 0: it sends by itself, or by one of another network namespace. */
+static int link_below(struct rtnl_link *link)
 {
 	int32_t netns;
 
-	if (is_stacked(f->kind) && rtnl_link_get_link_netnsid(link, &netns) < 0)
-		read_name(sk, rtnl_link_get_link(link), f->parent, NULL);
+	if (!is_stacked(rtnl_link_get_type(link) ?: "") ||
+	    rtnl_link_get_link_netnsid(link, &netns) >= 0)
+		return 0;
+	return rtnl_link_get_link(link);
+}
+
+/* Down to the device whose wire it takes. */
+static void read_wire(struct nl_sock *sk, struct rtnl_link *link, struct facts *f)
+{
+	int below = link_below(link), i;
+
+	f->wire_ifindex = f->ifindex;
+	memcpy(f->wire, f->dev, sizeof(f->wire));
+	memcpy(f->wire_kind, f->kind, sizeof(f->wire_kind));
+	for (i = 0; i < NEST_MAX && below; i++) {
+		struct rtnl_link *one;
+
+		if (rtnl_link_get_kernel(sk, below, NULL, &one) < 0)
+			return;
+		f->wire_ifindex = below;
+		snprintf(f->wire, sizeof(f->wire), "%s", rtnl_link_get_name(one) ?: "");
+		snprintf(f->wire_kind, sizeof(f->wire_kind), "%s", rtnl_link_get_type(one) ?: "");
+		below = link_below(one);
+		rtnl_link_put(one);
+	}
 }
 
 static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *f)
@@ -160,7 +183,8 @@ static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *
 	f->txqlen = rtnl_link_get_txqlen(link);
 	read_name(sk, rtnl_link_get_master(link), f->master, f->master_kind);
 	read_out(sk, rtnl_link_get_master(link), f);
-	read_parent(sk, link, f);
+	read_name(sk, link_below(link), f->parent, NULL);
+	read_wire(sk, link, f);
 	if (!strcmp(f->kind, "bridge"))
 		read_ports(sk, f);
 }
@@ -269,8 +293,8 @@ int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e)
 	read_link(sk, link, f);
 	rtnl_link_put(link);
 	nl_socket_free(sk);
-	if (speed_is_real(f->kind))
-		f->speed_mbit = read_speed(dev);
+	if (speed_is_real(f->wire_kind))
+		f->speed_mbit = read_speed(f->wire);
 	read_host(f);
 	return read_gso(nl, f, e);
 }

@@ -247,10 +247,9 @@ static int plan_bucket(const struct circuit *c, const struct facts *f,
 	return check_bucket_time(c, p, e);
 }
 
-/* @circuits: the sum of their rates */
-uint64_t plan_rest_rate(uint64_t speed_mbit, uint64_t circuits)
+/* @speed: bytes/s, 0 = not known; @circuits: the sum of their rates */
+uint64_t plan_rest_rate(uint64_t speed, uint64_t circuits)
 {
-	uint64_t speed = speed_mbit * 125000;
 	uint64_t least = min_u64(REST_LEAST, speed / 100);
 
 	if (!speed)

@@ -29,8 +29,8 @@
  *	kernel's own bound.
  *  rest, of htb, the rate of what is in no circuit's class: the device's speed less the
  *	rates of its circuits that have a class, and at least 10 mbit or a hundredth of the
- *	speed, for neighbours to be found and logins to go on.  Where the speed is unknown
- *	it is RATE_MAX, which never binds.
+ *	speed, for neighbours to be found and logins to go on.  An uplink that is stated and
+ *	slower counts as the speed.  Where neither is known it is RATE_MAX, which never binds.
  *  rounds k: a hole whose retransmission is lost, too, takes a round trip more for
  *	each time; meanwhile a window a round trip gathers behind it.  With N =
  *	rate x rtt / wire packets a round trip (at least 1), each lost with
@@ -82,8 +82,10 @@ struct facts {
 					 * bond above a port, else the device itself
 					 */
 	char parent[IFNAMSIZ];		/* device below a VLAN, macvlan, ..., "" = none */
+	char wire_kind[16];
+	char wire[IFNAMSIZ];		/* the lowest of the devices below, or the device itself */
 	char ports[128];		/* of a bridge, separated by blanks */
-	int ifindex, out_ifindex;
+	int ifindex, out_ifindex, wire_ifindex;
 	bool up;
 	bool loopback;
 	uint32_t mtu;			/* bytes */
@@ -92,7 +94,7 @@ struct facts {
 	uint32_t gso_max_segs;
 	uint32_t tx_queues;
 	uint32_t txqlen;		/* packets */
-	uint64_t speed_mbit;		/* 0 = unknown or meaningless */
+	uint64_t speed_mbit;		/* of the wire; 0 = unknown or meaningless */
 	uint64_t ram;			/* bytes */
 	uint32_t page;			/* bytes */
 };
@@ -123,7 +125,7 @@ struct rest {
 	uint32_t burst, quantum;	/* bytes */
 };
 
-uint64_t plan_rest_rate(uint64_t speed_mbit, uint64_t circuits);
+uint64_t plan_rest_rate(uint64_t speed, uint64_t circuits);
 void plan_rest(const struct facts *f, uint64_t rate, struct rest *r);
 int plan_check_device(const struct circuit *c, const struct facts *f,
 		      struct notes *notes, struct err *e);

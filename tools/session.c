@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "admit.h"
 #include "fault.h"
 #include "guests.h"
 #include "htb.h"
@@ -22,6 +23,8 @@
 #include "sysctl.h"
 #include "timer.h"
 #include "units.h"
+
+#define MBIT 125000ULL	/* bytes/s */
 
 /*
  * Asked of the kernel and not of the user id: root of a user namespace that
@@ -347,20 +350,29 @@ static bool is_strict(const struct session *s)
 	return !s->diff.look && !s->diff.restore && !s->reverting;
 }
 
-/* The sum of a device is the same for each circuit of it that is held against it. */
+/* One that cannot be planned takes nothing of its wire. */
 static int admit_all(struct session *s, struct err *e)
 {
-	int admitted = 0, rc = 0;
-	uint32_t i;
+	struct load *list = calloc(s->state.n_circuits + 1, sizeof(*list));
+	uint32_t i, n = 0;
+	int rc;
 
-	for (i = 0; i < s->state.n_circuits && !rc; i++) {
+	if (!list)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (i = 0; i < s->state.n_circuits; i++) {
 		const struct member *m = &s->state.circuits[i];
+		const struct facts *f = &s->planned[i].facts;
 
-		if (m->standing != ADDING || m->circuit.overbook || m->ifindex == admitted)
+		if (m->standing == REMOVING || !f->ifindex)
 			continue;
-		rc = state_admit(&s->state, i, s->planned[i].facts.speed_mbit, e);
-		admitted = m->ifindex;
+		list[n++] = (struct load){
+			.circuit = &m->circuit, .ifindex = f->ifindex, .wire = f->wire_ifindex,
+			.wire_name = f->wire, .speed = f->speed_mbit * MBIT,
+			.added = m->standing == ADDING,
+		};
 	}
+	rc = admit(list, n, e);
+	free(list);
 	return rc;
 }
 
@@ -504,7 +516,7 @@ static void say_rest(struct session *s, const struct circuit *c, const struct pl
 
 	if (s->rest.rate == RATE_MAX && !c->rest && !p->facts.speed_mbit)
 		note(&s->notes,
-		     "the speed of %s is not known: all else that leaves by it is not held to what the circuits leave; --rest RATE does that",
+		     "the speed of %s is not known: all else that leaves by it is not held to what the circuits leave; --rest RATE does that, or --uplink RATE",
 		     c->dev);
 	else
 		note(&s->notes, "all else that leaves by %s is held to %s together", c->dev,
@@ -586,6 +598,20 @@ static int check_prefixes(struct session *s, const struct circuit *c, struct err
 
 /* --- the diff -------------------------------------------------------------- */
 
+/* What the device of @i carries, by its speed and by what circuits state; 0 = not known */
+static uint64_t capacity_of(const struct session *s, uint32_t i)
+{
+	const struct facts *f = &s->planned[i].facts;
+	uint64_t uplink = 0;
+	uint32_t k;
+
+	for (k = 0; k < s->state.n_circuits && !uplink; k++)
+		if (s->state.circuits[k].standing != REMOVING &&
+		    s->planned[k].facts.wire_ifindex == f->wire_ifindex)
+			uplink = s->state.circuits[k].circuit.uplink;
+	return wire_capacity(f->speed_mbit * MBIT, uplink);
+}
+
 /* What is left of a device is the same for all of its circuits. */
 static void place_of(struct session *s, uint32_t i, struct place *place)
 {
@@ -596,7 +622,7 @@ static void place_of(struct session *s, uint32_t i, struct place *place)
 	if (m->circuit.shaper != SHAPER_HTB)
 		return;
 	if (s->rest_of != f->ifindex)
-		plan_rest(f, state_rest(&s->state, i, f->speed_mbit), &s->rest);
+		plan_rest(f, state_rest(&s->state, i, capacity_of(s, i)), &s->rest);
 	s->rest_of = f->ifindex;
 	place->rest = s->rest;
 	place->classid = m->classid;

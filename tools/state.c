@@ -305,53 +305,11 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 	return state_insert(st, c, ifindex, at, e);
 }
 
-static int admit_rest(const struct member *m, uint64_t sum, uint64_t rest, uint64_t speed_mbit,
-		      struct err *e)
-{
-	char rate[32], text[32];
-
-	if (sum + rest <= speed_mbit * 125000)
-		return 0;
-	return err_set(e, -ERANGE,
-		       "--rest: %s beside the %s of the circuits on %s is more than the %" PRIu64
-		       "mbit that it carries; less, or --overbook",
-		       format_rate(text, sizeof(text), rest),
-		       format_rate(rate, sizeof(rate), sum), m->circuit.dev, speed_mbit);
-}
-
-/*
- * The circuits of a device together have no more than it carries: @at is the last that
- * was added.  @speed_mbit: 0 = not known.
- */
-int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e)
-{
-	const struct member *m = &st->circuits[at];
-	uint64_t sum = 0, rest = 0;
-	char rate[32];
-	uint32_t i;
-
-	if (!speed_mbit || m->circuit.overbook)
-		return 0;
-	for (i = 0; i < st->n_circuits; i++) {
-		if (!member_is_there(&st->circuits[i]) || st->circuits[i].ifindex != m->ifindex)
-			continue;
-		sum += st->circuits[i].circuit.rate;
-		if (st->circuits[i].circuit.rest)
-			rest = st->circuits[i].circuit.rest;
-	}
-	if (sum <= speed_mbit * 125000)
-		return admit_rest(m, sum, rest, speed_mbit, e);
-	return err_set(e, -ERANGE,
-		       "--rate: with circuit %s those on %s have %s, more than the %" PRIu64 "mbit that it carries; less, or --overbook",
-		       m->circuit.name, m->circuit.dev, format_rate(rate, sizeof(rate), sum),
-		       speed_mbit);
-}
-
 /*
  * The rate of what is in no class, of the device of @at: as a circuit of it says, or
- * what those with a class leave.  @speed_mbit: 0 = not known.
+ * what those with a class leave.  @speed: what the device carries, bytes/s, 0 = not known.
  */
-uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed_mbit)
+uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed)
 {
 	uint64_t sum = 0;
 	uint32_t i;
@@ -365,7 +323,7 @@ uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed_mbit)
 			return m->circuit.rest;
 		sum += m->circuit.shaper == SHAPER_HTB ? m->circuit.rate : 0;
 	}
-	return plan_rest_rate(speed_mbit, sum);
+	return plan_rest_rate(speed, sum);
 }
 
 /* A word that is the name of one device's circuit and another device means neither. */

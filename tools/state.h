@@ -114,9 +114,8 @@ int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_
 int state_insert_all(struct state *st, uint32_t *at, struct err *e);
 int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		  struct err *e);
-int state_admit(const struct state *st, uint32_t at, uint64_t speed_mbit, struct err *e);
 int state_drop(struct state *st, const char *word, bool *any, struct err *e);
-uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed_mbit);
+uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed);
 
 int state_device_is(struct state *st, int ifindex, const char *dev);
 int state_device_gone(struct state *st, int ifindex);

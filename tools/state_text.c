@@ -57,6 +57,8 @@ void circuit_print(FILE *out, const struct circuit *c)
 	print_sizes(out, c);
 	if (c->rest)
 		fprintf(out, " --rest %s", format_rate(text, sizeof(text), c->rest));
+	if (c->uplink)
+		fprintf(out, " --uplink %s", format_rate(text, sizeof(text), c->uplink));
 	if (c->loss)
 		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
 	fprintf(out, " --shaper %s%s", shaper_name(c->shaper), c->pace ? " --pace" : " --unpaced");

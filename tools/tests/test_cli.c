@@ -221,6 +221,8 @@ static void test_values(void **state)
 		{ 2, CIRCUIT "--shaper htb lo", "", "htb needs --to" },
 		{ 2, CIRCUIT "--rest 1gbit lo", "", "--shaper tbf has no classes" },
 		{ 2, CIRCUIT "--rest 1mbps lo", "", "--rest: \"1mbps\" means megabytes" },
+		{ 2, CIRCUIT "--uplink 1mbps lo", "", "--uplink: \"1mbps\" means megabytes" },
+		{ 2, "show --uplink 1gbit", "", "\"--uplink\" is not an option of show" },
 	};
 
 	(void)state;

@@ -276,7 +276,7 @@ static int run_diff(struct run *r, uint32_t asked)
 		plan_memory(&f, need - p.need, &p, &r->notes);
 		routes_of(&r->state.circuits[i].circuit, &f, routes);
 		place.classid = r->state.circuits[i].classid;
-		plan_rest(&f, state_rest(&r->state, i, 10000), &place.rest);
+		plan_rest(&f, state_rest(&r->state, i, 1250000000), &place.rest);
 		wants_make(&r->state.circuits[i].circuit, &f, &p, &place, routes, true, &w);
 		rc = diff_want(&r->diff, &w, i, i == asked, &r->e);
 	}

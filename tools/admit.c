@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rates of circuits against the wires that carry them: see admit.h.
+ *
+ * Sums hold: 65,534 circuits of 1.25e11 bytes/s each are less than 2^53.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "admit.h"
+#include "units.h"
+
+/* What one wire is asked for. */
+struct demand {
+	uint64_t rates, rests;		/* bytes/s */
+	const struct load *asker;	/* whom a refusal names, NULL = nobody is to be refused */
+	const struct load *rester;	/* a circuit with --rest */
+	const struct load *stater;	/* one with --uplink */
+	bool stacked;			/* a device above it has a circuit */
+};
+
+/* The circuits of a wire stand together, of it those of a device, in the order of the list. */
+static int compare(const void *a, const void *b)
+{
+	const struct load *x = a, *y = b;
+
+	if (x->wire != y->wire)
+		return x->wire < y->wire ? -1 : 1;
+	if (x->ifindex != y->ifindex)
+		return x->ifindex < y->ifindex ? -1 : 1;
+	return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
+}
+
+/* 0 = neither is known */
+uint64_t wire_capacity(uint64_t speed, uint64_t uplink)
+{
+	if (!speed || !uplink)
+		return speed ?: uplink;
+	return speed < uplink ? speed : uplink;
+}
+
+static int check_uplink(const struct load *l, const struct load *stater, struct err *e)
+{
+	const struct load *named = l->added ? l : stater, *other = l->added ? stater : l;
+	char rate[32], its[32];
+
+	if (l->circuit->uplink == stater->circuit->uplink || !named->added)
+		return 0;
+	return err_set(e, -EEXIST,
+		       "--uplink: %s of circuit %s is not the %s that circuit %s states for %s",
+		       format_rate(rate, sizeof(rate), named->circuit->uplink),
+		       circuit_name(named->circuit),
+		       format_rate(its, sizeof(its), other->circuit->uplink),
+		       circuit_name(other->circuit), l->wire_name);
+}
+
+static int add_load(struct demand *d, const struct load *l, struct err *e)
+{
+	const struct circuit *c = l->circuit;
+
+	d->rates += c->rate;
+	d->stacked |= l->ifindex != l->wire;
+	if (l->added && !c->overbook && (!d->asker || c < d->asker->circuit))
+		d->asker = l;
+	/* those of a device that say it say the same */
+	if (c->rest && (!d->rester || d->rester->ifindex != l->ifindex)) {
+		d->rests += c->rest;
+		d->rester = l;
+	}
+	if (c->uplink && d->stater)
+		return check_uplink(l, d->stater, e);
+	if (c->uplink)
+		d->stater = l;
+	return 0;
+}
+
+static int refuse(const struct demand *d, uint64_t most, bool by_uplink, struct err *e)
+{
+	const char *above = d->stacked ? " and what sits on it" : "";
+	const char *carries = by_uplink ? "of its uplink" : "that it carries";
+	const struct load *l = d->asker;
+	char sum[32], rest[32], limit[32];
+
+	format_rate(sum, sizeof(sum), d->rates);
+	format_rate(limit, sizeof(limit), most);
+	if (d->rates > most)
+		return err_set(e, -ERANGE,
+			       "--rate: with circuit %s those on %s%s have %s, more than the %s %s; less, or --overbook",
+			       circuit_name(l->circuit), l->wire_name, above, sum, limit, carries);
+	return err_set(e, -ERANGE,
+		       "--rest: %s beside the %s of the circuits on %s%s is more than the %s %s; less, or --overbook",
+		       format_rate(rest, sizeof(rest), d->rests), sum, l->wire_name, above, limit,
+		       carries);
+}
+
+static int check_demand(const struct demand *d, struct err *e)
+{
+	uint64_t uplink = d->stater ? d->stater->circuit->uplink : 0, most;
+
+	if (!d->asker)
+		return 0;
+	most = wire_capacity(d->asker->speed, uplink);
+	if (!most || d->rates + d->rests <= most)
+		return 0;
+	return refuse(d, most, uplink && most == uplink, e);
+}
+
+/* @list is sorted; its circuits are told apart by where they are in memory. */
+int admit(struct load *list, uint32_t n, struct err *e)
+{
+	struct demand d = { 0 };
+	uint32_t i;
+	int rc = 0;
+
+	qsort(list, n, sizeof(*list), compare);
+	for (i = 0; i < n && !rc; i++) {
+		if (!i || list[i - 1].wire != list[i].wire)
+			d = (struct demand){ 0 };
+		rc = add_load(&d, &list[i], e);
+		if (!rc && (i + 1 == n || list[i + 1].wire != list[i].wire))
+			rc = check_demand(&d, e);
+	}
+	return rc;
+}
