@@ -62,7 +62,8 @@ static int read_root(struct nl *nl, int ifindex, struct site *s, struct err *e)
 	return strcmp(s->root, "mq") ? 0 : read_queues(nl, ifindex, s, e);
 }
 
-int site_read(struct nl *nl, const char *dev, struct site *s, struct err *e)
+/* But for its circuits, and whether classes are known, which is asked when they are. */
+static int site_read(struct nl *nl, const char *dev, struct site *s, struct err *e)
 {
 	struct facts f;
 	int rc = facts_read(nl, dev, &f, e);
@@ -74,8 +75,14 @@ int site_read(struct nl *nl, const char *dev, struct site *s, struct err *e)
 	s->vlan = !strcmp(f.kind, "vlan");
 	s->tx_queues = f.tx_queues;
 	s->speed_mbit = f.speed_mbit;
-	s->classes = module_is_known("sch_htb") && module_is_known("cls_flower");
 	return read_root(nl, f.ifindex, s, e);
+}
+
+/* Where a choice may depend on it alone: libkmod reads its indexes for each answer. */
+static void read_classes(struct site *s)
+{
+	if (s->tx_queues == 1 && s->circuits > 1 && !s->in_classes && !s->unshaped)
+		s->classes = module_is_known("sch_htb") && module_is_known("cls_flower");
 }
 
 /* --- the choice ------------------------------------------------------------ */
@@ -103,13 +110,16 @@ static void say(struct chosen *chosen, const struct circuit *c, const struct cho
 static int check_chosen(struct circuit *c, const struct site *s, struct chosen *chosen,
 			struct err *e)
 {
+	struct err why = { "" };
 	struct choice choice;
 
 	choose_shaper(s, c, &choice);
 	c->shaper = choice.shaper;
 	c->pace = choice.pace;
 	say(chosen, c, &choice);
-	return circuit_check(c, e);
+	if (circuit_check(c, &why))
+		return err_set(e, -EINVAL, "%.350s, which is chosen: %s", why.text, choice.reason);
+	return 0;
 }
 
 /* What cannot be told of a device is no error here: that it is not there is said later. */
@@ -134,6 +144,7 @@ int site_choose_one(struct nl *nl, const struct state *st, struct circuit *c,
 	}
 	count_standing(&s, st, c->dev);
 	site_count(&s, c);
+	read_classes(&s);
 	return check_chosen(c, &s, chosen, e);
 }
 
@@ -156,6 +167,7 @@ int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
 			memcpy(s.dev, c->dev, sizeof(s.dev));
 			count_standing(&s, st, c->dev);
 			count_standing(&s, wanted, c->dev);
+			read_classes(&s);
 		}
 		if (known)
 			rc = check_chosen(c, &s, chosen, e);

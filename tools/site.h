@@ -18,7 +18,6 @@ struct chosen {
 	struct choice choice;
 };
 
-int site_read(struct nl *nl, const char *dev, struct site *s, struct err *e);
 int site_choose_one(struct nl *nl, const struct state *st, struct circuit *c,
 		    struct chosen *chosen, struct err *e);
 int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
