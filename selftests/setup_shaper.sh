@@ -219,6 +219,7 @@ vlans()
 	host vlans
 	vlan 5
 	vlan 6
+	ip -n "$HOST" link add link eth1.5 name eth1.5.7 up type vlan id 7
 	before=$(state)
 	works "VLANs: add" setup add five --rate 4gbit --rtt 10ms --uplink 9gbit --json eth1.5
 	json_is "VLANs: a tbf of its own" tbf .shaper
@@ -235,6 +236,8 @@ vlans()
 	complains "VLANs: on the parent itself" 1 'with circuit lhc those on eth1 and what' \
 		add lhc 81 --rate 2gbit
 	works "VLANs: on the parent, what is left" add lhc 81 --quiet
+	complains "VLANs: a VLAN of a VLAN" 1 'with circuit seven those on eth1 and what' \
+		setup add seven --rate 1gbit --rtt 10ms eth1.5.7
 	complains "VLANs: change" 1 'with circuit five those on eth1' \
 		setup change five --rate 5gbit
 	works "VLANs: change, on purpose" setup change five --rate 5gbit --overbook --quiet

@@ -14,10 +14,10 @@
 
 #include <linux/tcp_circuit.h>
 
+#include "choose.h"
 #include "plan.h"
 #include "units.h"
 
-#define GBIT(n)		((n) * 125000000ULL)	/* bytes/s */
 #define QUANTUM_MAX	200000U			/* bytes: sch_htb.c's own bound */
 #define REST_LEAST	1250000ULL		/* bytes/s, 10 mbit */
 #define BUCKET_SECONDS	274U			/* 2^32 ticks of 64 ns, rounded down */
@@ -239,7 +239,7 @@ static int plan_bucket(const struct circuit *c, const struct facts *f,
 		     "--limit: %" PRIu64 " bytes are less than one GSO packet of %s, %" PRIu64
 		     " bytes: %s drops such packets; ip link set %s gso_max_size makes them smaller",
 		     p->limit, f->dev, p->gso_packet, shaper_name(c->shaper), f->dev);
-	if (c->rate > GBIT(20))
+	if (c->rate > LOCK_RATE)
 		note(notes,
 		     "above 20gbit %s at the root is one lock for all queues of %s and may not keep up; --shaper %s has one for each",
 		     c->shaper == SHAPER_TBF ? "a tbf" : "an htb", f->dev,
