@@ -11,6 +11,8 @@
 #include "test.h"
 
 #include "choose.h"
+#include "kmod.h"
+#include "site.h"
 #include "state.h"
 
 #define GBIT	125000000ULL
@@ -183,12 +185,100 @@ static void test_named(void **state)
 	}
 }
 
+static struct circuit on(const char *dev, const char *name, enum shaper shaper)
+{
+	struct circuit c = { .rate = GBIT, .rtt_us = 26000, .shaper = shaper, .n_to = 1 };
+
+	snprintf(c.dev, sizeof(c.dev), "%s", dev);
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	return c;
+}
+
+/* A device that is in every namespace, with one queue. */
+static void test_one(void **state)
+{
+	struct circuit a = on("lo", "a", SHAPER_AUTO), htb = on("lo", "b", SHAPER_HTB);
+	struct circuit gone = on("no-such", "c", SHAPER_AUTO), tbf = on("lo", "d", SHAPER_TBF);
+	struct chosen chosen = { .dev = "" };
+	struct state st = { 0 };
+	struct err e = { "" };
+	struct nl nl;
+
+	(void)state;
+	assert_int_equal(nlm_open(&nl, NETLINK_ROUTE, &e), 0);
+	assert_int_equal(site_choose_one(&nl, &st, &a, &chosen, &e), 0);
+	assert_int_equal(a.shaper, SHAPER_NONE);
+	assert_true(a.pace);
+	assert_int_equal(chosen.notes.n, 1);
+	assert_non_null(strstr(chosen.notes.text[0], "lo: none, the circuit is alone on lo"));
+	/* what is named, and what cannot be told, is not chosen */
+	assert_int_equal(site_choose_one(&nl, &st, &tbf, &chosen, &e), 0);
+	assert_int_equal(tbf.shaper, SHAPER_TBF);
+	assert_int_equal(site_choose_one(&nl, &st, &gone, &chosen, &e), 0);
+	assert_int_equal(gone.shaper, SHAPER_NONE);
+	assert_true(gone.pace);
+	assert_int_equal(chosen.notes.n, 1);
+	/* one that goes is not counted, one that stays is */
+	state_add(&st, &htb, 1)->standing = REMOVING;
+	a.shaper = SHAPER_AUTO;
+	assert_int_equal(site_choose_one(&nl, &st, &a, &chosen, &e), 0);
+	assert_int_equal(a.shaper, SHAPER_NONE);
+	st.circuits[0].standing = STANDING;
+	a.shaper = SHAPER_AUTO;
+	assert_int_equal(site_choose_one(&nl, &st, &a, &chosen, &e), 0);
+	assert_int_equal(a.shaper, SHAPER_HTB);
+	assert_false(a.pace);
+	/* an option that the choice has no use for */
+	st.circuits[0].standing = REMOVING;
+	a.shaper = SHAPER_AUTO;
+	a.limit = 1000000;
+	assert_int_equal(site_choose_one(&nl, &st, &a, &chosen, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "has no queue, which is chosen: the circuit is alone"));
+	state_free(&st);
+	nlm_close(&nl);
+}
+
+/* Of a file: all of a device alike, said once; what stands already is not chosen for. */
+static void test_all(void **state)
+{
+	bool classes = module_is_known("sch_htb") && module_is_known("cls_flower");
+	struct circuit a = on("lo", "a", SHAPER_AUTO), b = on("lo", "b", SHAPER_AUTO);
+	struct circuit c = on("no-such", "c", SHAPER_AUTO), d = on("lo", "d", SHAPER_AUTO);
+	struct state st = { 0 }, wanted = { 0 };
+	struct chosen chosen = { .dev = "" };
+	struct err e = { "" };
+	struct nl nl;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(nlm_open(&nl, NETLINK_ROUTE, &e), 0);
+	assert_non_null(state_add(&wanted, &a, 0));
+	assert_non_null(state_add(&wanted, &b, 0));
+	assert_non_null(state_add(&wanted, &c, 0));
+	assert_non_null(state_add(&wanted, &d, 0));
+	for (i = 0; i < wanted.n_circuits; i++)
+		wanted.circuits[i].standing = ADDING;
+	wanted.circuits[3].standing = REMOVING;
+	assert_int_equal(site_choose_all(&nl, &st, &wanted, &chosen, &e), 0);
+	assert_int_equal(wanted.circuits[0].circuit.shaper, classes ? SHAPER_HTB : SHAPER_NONE);
+	assert_int_equal(wanted.circuits[1].circuit.shaper, classes ? SHAPER_HTB : SHAPER_NONE);
+	assert_int_equal(wanted.circuits[2].circuit.shaper, SHAPER_NONE);
+	assert_int_equal(wanted.circuits[3].circuit.shaper, SHAPER_AUTO);
+	assert_int_equal(chosen.notes.n, 1);
+	assert_non_null(strstr(chosen.notes.text[0],
+			       classes ? "lo: htb, 2 circuits share" : "lo: none, the modules"));
+	state_free(&wanted);
+	nlm_close(&nl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_named),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
