@@ -192,7 +192,7 @@ somebodys()
 	matches "somebody's: the fq below is told of" '2 queues, .*; the fq there spaces' "$OUT"
 	works "somebody's: undo" setup undo --all --quiet
 	unchanged "somebody's: all as before, qdiscs too" "$before"
-	in_host tc qdisc replace dev eth1 parent 1:2 handle 12: pfifo
+	in_host tc qdisc replace dev eth1 parent 1:2 handle 22: pfifo
 	works "somebody's: fq below one of two queues" add lhc 81 --dry-run --quiet
 	matches "somebody's: not all of them" "own timers space" "$OUT"
 	host_end
@@ -224,7 +224,7 @@ vlans()
 	works "VLANs: add" setup add five --rate 4gbit --rtt 10ms --uplink 9gbit --json eth1.5
 	json_is "VLANs: a tbf of its own" tbf .shaper
 	matches "VLANs: why" 'has eth1.5 for itself' "$(jq -r .reason <<<"$OUT")"
-	matches "VLANs: it is there" '^qdisc tbf c7c0: root .* rate 4Gbit' "$(root_qdisc eth1.5)"
+	matches "VLANs: it is there" '^qdisc tbf c7c0:.* root .* rate 4Gbit' "$(root_qdisc eth1.5)"
 	matches "VLANs: the parent's queue is as it was" '^qdisc noqueue' "$(root_qdisc eth1)"
 	complains "VLANs: more than the uplink" 1 \
 		'with circuit six those on eth1 and what sits on it have 10gbit, more than the 9gbit of its uplink; less, or --overbook' \
