@@ -14,7 +14,8 @@ enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
 	OPT_SHAPER, OPT_REST, OPT_UPLINK, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE,
 	OPT_UNPACED, OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN,
-	OPT_WAIT, OPT_SAY, OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP,
+	OPT_WAIT, OPT_SAY, OPT_MEASURE, OPT_FOR, OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE,
+	OPT_ALL, OPT_HELP,
 	OPT_VERSION,
 };
 
@@ -41,6 +42,8 @@ static const struct option options[] = {
 	{ "confirm-within", required_argument, NULL, OPT_CONFIRM_WITHIN },
 	{ "wait", required_argument, NULL, OPT_WAIT },
 	{ "say", no_argument, NULL, OPT_SAY },
+	{ "measure", no_argument, NULL, OPT_MEASURE },
+	{ "for", required_argument, NULL, OPT_FOR },
 	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "quiet", no_argument, NULL, OPT_QUIET },
@@ -157,6 +160,8 @@ static bool takes_option(unsigned int takes, int opt)
 		return takes & TAKES_WAIT;
 	if (opt == OPT_SAY)
 		return takes & TAKES_SAY;
+	if (opt == OPT_MEASURE || opt == OPT_FOR)
+		return takes & TAKES_MEASURE;
 	if (opt == OPT_DRY_RUN)
 		return takes & (TAKES_CIRCUIT | TAKES_DRY_RUN);
 	if (opt == OPT_NAME)
@@ -172,6 +177,7 @@ static void set_flag(int opt, struct args *a)
 	a->force |= opt == OPT_FORCE;
 	a->all |= opt == OPT_ALL;
 	a->say |= opt == OPT_SAY;
+	a->measure |= opt == OPT_MEASURE;
 	a->help |= opt == OPT_HELP;
 	a->version |= opt == OPT_VERSION;
 }
@@ -303,11 +309,15 @@ int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *
 			rc = parse_wait("--confirm-within", optarg, &a->confirm_us, e);
 		else if (opt == OPT_WAIT)
 			rc = parse_wait("--wait", optarg, &a->wait_us, e);
+		else if (opt == OPT_FOR)
+			rc = parse_wait("--for", optarg, &a->for_us, e);
 		else
 			set_flag(opt, a);
 	}
 	if (rc || a->help || a->version)
 		return rc;
+	if (a->for_us && !a->measure)
+		return err_set(e, -EINVAL, "--for is how long --measure takes; add --measure");
 	rc = check_pace(preset, a, e);
 	if (rc)
 		return rc;

@@ -20,6 +20,7 @@ struct args {
 	const char *file;		/* of apply and diff, "-" = standard input */
 	uint64_t confirm_us;		/* within which a change is to be confirmed, 0 = need not */
 	uint64_t wait_us;		/* of apply, for devices that are missing or down */
+	uint64_t for_us;		/* of verify --measure, 0 = as long as it likes */
 	enum circuit_verb verb;		/* of circuit */
 	struct object object;
 	bool dry_run;
@@ -28,6 +29,7 @@ struct args {
 	bool force;
 	bool all;			/* of undo */
 	bool say;			/* of watch: and do not restore */
+	bool measure;			/* of verify */
 	bool to_given, via_given, pace_given, shaper_given;
 	bool help;
 	bool version;
@@ -48,6 +50,7 @@ struct args {
 #define TAKES_CONFIRM	2048U
 #define TAKES_WAIT	4096U
 #define TAKES_SAY	8192U
+#define TAKES_MEASURE	16384U
 
 extern const struct circuit circuit_bare, circuit_added;
 

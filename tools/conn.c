@@ -69,6 +69,9 @@ static int read_attr(const struct nlattr *attr, struct conn *c)
 			return -EBADMSG;
 		c->mark = mnl_attr_get_u32(attr);
 		break;
+	case INET_DIAG_INFO:
+		conn_info(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr), c);
+		break;
 	case INET_DIAG_ULP_INFO:
 		c->mptcp = is_mptcp(attr);
 		break;

@@ -26,10 +26,16 @@ struct conn {
 	uint64_t cookie;		/* no two sockets have one */
 	char algorithm[ALGORITHM_LEN];
 	bool mptcp;			/* a subflow */
+	/* of tcp_info: */
+	uint32_t min_rtt;		/* us, 0 = not known */
+	uint32_t mss;			/* data in a segment */
+	uint32_t unsent;		/* bytes that it has and may not send yet */
+	uint64_t busy, rwnd, sndbuf;	/* us with data, held by a window, by its buffer */
 };
 
 typedef int (*conn_fn)(const struct conn *c, void *data);
 
+void conn_info(const void *info, size_t len, struct conn *c);
 int conn_parse(const struct nlmsghdr *nlh, struct conn *c);
 int conns_read(conn_fn each, void *data, struct err *e);
 uint32_t conn_device(struct nl *nl, const struct conn *c);

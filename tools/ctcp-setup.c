@@ -47,7 +47,8 @@ static const struct command {
 	  NEEDS_NOTHING },
 	{ "diff", command_diff, TAKES_FILE | TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
 	{ "show", command_show, TAKES_JSON | TAKES_DEV, NEEDS_NOTHING },
-	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV, NEEDS_NOTHING },
+	{ "verify", command_verify, TAKES_JSON | TAKES_QUIET | TAKES_DEV | TAKES_MEASURE,
+	  NEEDS_NOTHING },
 	{ "monitor", command_monitor, TAKES_JSON, NEEDS_NOTHING },
 	{ "watch", command_watch, TAKES_JSON | TAKES_SAY, NEEDS_NOTHING },
 	{ "reset", command_reset, TAKES_QUIET | TAKES_PEER, NEEDS_NOTHING },
@@ -68,7 +69,7 @@ static const char help[] =
 "       ctcp-setup apply FILE [--wait TIME] [--dry-run] [--json]\n"
 "       ctcp-setup diff FILE [--json]\n"
 "       ctcp-setup show [DEV | NAME] [--json]\n"
-"       ctcp-setup verify [DEV | NAME] [--json]\n"
+"       ctcp-setup verify [DEV | NAME] [--measure [--for TIME]] [--json]\n"
 "       ctcp-setup monitor [--json]\n"
 "       ctcp-setup watch [--say] [--json]\n"
 "       ctcp-setup reset [NAME | ADDRESS]\n"
@@ -108,6 +109,8 @@ static const char help[] =
 "  --confirm-within TIME  back to what was before unless ctcp-setup confirm comes\n"
 "                   within TIME, 1s to 1d: 60s, 10min\n"
 "  --wait TIME      apply: for devices that are missing or down, 1s to 1d\n"
+"  --measure        verify: what the circuits carry, against what was planned\n"
+"  --for TIME       verify --measure: for how long it looks, 1s to 1d (5s)\n"
 "  --say            watch: say what differs and do not restore it\n"
 "  --dry-run        print the commands that would do it, change nothing\n"
 "  --json           print in base units: bit/s, bytes, us\n"

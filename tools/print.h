@@ -11,6 +11,7 @@
 #include "diff.h"
 #include "event.h"
 #include "live.h"
+#include "measure.h"
 #include "plan.h"
 
 void print_notes(FILE *out, const struct notes *notes);
@@ -49,5 +50,21 @@ void print_event(FILE *out, const struct event *ev);
 json_t *json_live(const struct live *l);
 json_t *json_totals(const struct totals *t);
 json_t *json_event(const struct event *ev);
+
+/* print_measure.c */
+struct measured {
+	const struct circuit *circuit;
+	const struct plan *plan;
+	const struct measure *measure;
+	const struct judgement *judgement;
+	const char *trouble;		/* why there is no plan, "" = there is one */
+};
+
+#define WHY_TEXT	512
+
+const char *measured_why(const struct measured *m, char *buf, size_t len);
+void print_measured_head(FILE *out, int width);
+void print_measured(FILE *out, int width, const struct measured *m);
+json_t *json_measured(const struct measured *m);
 
 #endif

@@ -208,6 +208,23 @@ bool session_shows(const struct session *s, uint32_t i)
 	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
 }
 
+/* Of its class, which is the circuit's alone, or else of the device's root; zeroed before */
+int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
+		   struct err *e)
+{
+	const struct member *m = &s->state.circuits[i];
+	int ifindex = s->planned[i].facts.ifindex;
+	struct htb_class class;
+	int rc;
+
+	if (!m->classid)
+		return qdisc_read(&s->kernel.nl, ifindex, q, stats, e);
+	snprintf(q->kind, sizeof(q->kind), "htb");
+	rc = class_read(&s->kernel.nl, ifindex, m->classid, &class, stats, e);
+	q->state = class.state == CLASS_ABSENT ? QDISC_DEFAULT : QDISC_HTB;
+	return rc;
+}
+
 /* For a command that will not change anything: the list as it stands. */
 int session_peek(struct session *s, struct err *e)
 {

@@ -10,6 +10,7 @@
 #include "diff.h"
 #include "kernel.h"
 #include "live.h"
+#include "qdisc.h"
 #include "site.h"
 #include "store.h"
 
@@ -55,6 +56,8 @@ int session_diff(struct session *s, struct err *e);
 int session_restore(struct session *s, struct err *e);
 int session_commit(struct session *s, enum resolve resolve, struct err *e);
 void session_check_routes(struct session *s, const struct circuit *c);
+int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
+		   struct err *e);
 bool session_shows(const struct session *s, uint32_t i);
 int need_net_admin(const char *or, struct err *e);
 

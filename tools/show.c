@@ -185,20 +185,6 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 	return root;
 }
 
-/* Of its class, which is the circuit's alone, or else of the device's root. */
-static int read_stats(struct session *s, uint32_t n, struct qdisc *q, struct qdisc_stats *stats,
-		      struct err *e)
-{
-	const struct member *m = &s->state.circuits[n];
-	int ifindex = s->planned[n].facts.ifindex;
-	struct htb_class class;
-
-	if (!m->classid)
-		return qdisc_read(&s->kernel.nl, ifindex, q, stats, e);
-	snprintf(q->kind, sizeof(q->kind), "htb");
-	return class_read(&s->kernel.nl, ifindex, m->classid, &class, stats, e);
-}
-
 /* A device that is gone or a circuit that no longer fits is drift, not failure. */
 static void show_one(struct session *s, uint32_t n, json_t *list)
 {
@@ -209,7 +195,7 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 
 	if (p->rc)
 		trouble = p->why;
-	else if (read_stats(s, n, &q, &stats, &e))
+	else if (session_shaper(s, n, &q, &stats, &e))
 		trouble = e;
 	if (list)
 		json_array_append_new(list, show_json(s, n, &trouble, &q, &stats));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ctcp-setup verify [DEV]: is the kernel as the circuits of this namespace were set up?
+ * ctcp-setup verify [DEV]: is the kernel as the circuits of this namespace were set up,
+ * and with --measure, do they carry what was planned?
  *
  * What differs is what a second run of the same command would change.  Nothing is
  * changed and nothing locked.
@@ -13,12 +14,14 @@
 #include "guests.h"
 #include "htb.h"
 #include "print.h"
+#include "verify.h"
 
 /* Where the differences go: lines on stdout, or a list for JSON */
 struct report {
 	json_t *list;		/* NULL: lines */
 	const char *dev;	/* whose guests are told of */
 	unsigned int circuits, differences;
+	uint32_t shorts;	/* circuits that are busy and short of their rates */
 };
 
 static void add_change(struct report *r, const char *dev, const struct change *c)
@@ -117,16 +120,30 @@ static int verify_root(struct session *s, uint32_t i, struct report *r, struct e
 	return guests_each(&s->kernel.nl, &s->diff, r->dev, m->ifindex, add_guest, r, e);
 }
 
+static int bad(const struct report *r, struct err *e)
+{
+	char shorts[64] = "", differences[160] = "";
+
+	if (r->shorts)
+		snprintf(shorts, sizeof(shorts), "%u circuit%s short of %s rate", r->shorts,
+			 r->shorts > 1 ? "s are" : " is", r->shorts > 1 ? "their" : "its");
+	if (r->differences)
+		snprintf(differences, sizeof(differences),
+			 "%u difference%s from what was set up; the same command again sets %s, ctcp-setup undo DEV goes back",
+			 r->differences, r->differences > 1 ? "s" : "",
+			 r->differences > 1 ? "them" : "it");
+	return err_set(e, -EBADE, "%s%s%s", shorts, shorts[0] && differences[0] ? "; " : "",
+		       differences);
+}
+
 static int verdict(const struct report *r, const char *dev, bool quiet, struct err *e)
 {
 	if (dev[0] && !r->circuits)
 		return err_set(e, -ENOENT,
 			       "ctcp-setup has set up no circuit %s, nor one on a device of that name; ctcp-setup list lists those it has",
 			       dev);
-	if (r->differences)
-		return err_set(e, -EBADE, "%u difference%s from what was set up; the same command again sets %s, ctcp-setup undo DEV goes back",
-			       r->differences, r->differences > 1 ? "s" : "",
-			       r->differences > 1 ? "them" : "it");
+	if (r->differences || r->shorts)
+		return bad(r, e);
 	if (r->list || quiet)
 		return 0;
 	if (r->circuits)
@@ -136,28 +153,46 @@ static int verdict(const struct report *r, const char *dev, bool quiet, struct e
 	return 0;
 }
 
-static int run(struct session *s, void *data, struct err *e)
+static int verify_all(struct session *s, struct report *r, struct err *e)
 {
-	struct report r = { .list = s->args->json ? json_array() : NULL };
-	const char *dev = s->args->circuit.dev;
 	int rc = session_look(s, e);
-	struct err unused = { "" };
 	uint32_t i;
 
-	(void)data;
 	if (!rc)
-		verify_waiting(s, &r);
+		verify_waiting(s, r);
 	for (i = 0; i < s->state.n_circuits && !rc; i++) {
 		if (!session_shows(s, i))
 			continue;
-		verify_one(s, i, &r);
-		rc = verify_root(s, i, &r, e);
+		verify_one(s, i, r);
+		rc = verify_root(s, i, r, e);
 	}
+	return rc;
+}
+
+/* A list, or with --measure an object of two. */
+static json_t *json_report(const struct report *r, json_t *measured)
+{
+	if (!measured)
+		return json_incref(r->list);
+	return json_pack("{s:O, s:O}", "differences", r->list, "circuits", measured);
+}
+
+static int run(struct session *s, void *data, struct err *e)
+{
+	struct report r = { .list = s->args->json ? json_array() : NULL };
+	json_t *measured = s->args->json && s->args->measure ? json_array() : NULL;
+	int rc = verify_all(s, &r, e);
+	struct err unused = { "" };
+
+	(void)data;
+	if (!rc && s->args->measure && r.circuits)
+		rc = verify_measure(s, measured, &r.shorts, e);
 	if (!rc)
-		rc = verdict(&r, dev, s->args->quiet, e);
-	if (r.list && rc != -ENOENT)
-		print_json(stdout, json_incref(r.list), &unused);
+		rc = verdict(&r, s->args->circuit.dev, s->args->quiet, e);
+	if (r.list && (!rc || rc == -EBADE))
+		print_json(stdout, json_report(&r, measured), &unused);
 	json_decref(r.list);
+	json_decref(measured);
 	return rc;
 }
 
