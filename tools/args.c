@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "args.h"
+#include "guarantee.h"
 #include "units.h"
 
 enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
-	OPT_SHAPER, OPT_REST, OPT_UPLINK, OPT_NAME, OPT_TO, OPT_VIA, OPT_LOSS, OPT_PACE,
-	OPT_UNPACED, OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC, OPT_CONFIRM_WITHIN,
-	OPT_WAIT, OPT_SAY, OPT_MEASURE, OPT_FOR, OPT_DRY_RUN, OPT_JSON, OPT_QUIET, OPT_FORCE,
-	OPT_ALL, OPT_HELP,
-	OPT_VERSION,
+	OPT_SHAPER, OPT_REST, OPT_UPLINK, OPT_GUARANTEE, OPT_PREFER, OPT_NAME, OPT_TO, OPT_VIA,
+	OPT_LOSS, OPT_PACE, OPT_UNPACED, OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC,
+	OPT_CONFIRM_WITHIN, OPT_WAIT, OPT_SAY, OPT_MEASURE, OPT_FOR, OPT_DRY_RUN,
+	OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
 };
 
 static const struct option options[] = {
@@ -30,6 +30,8 @@ static const struct option options[] = {
 	{ "shaper", required_argument, NULL, OPT_SHAPER },
 	{ "rest", required_argument, NULL, OPT_REST },
 	{ "uplink", required_argument, NULL, OPT_UPLINK },
+	{ "guarantee", required_argument, NULL, OPT_GUARANTEE },
+	{ "prefer", required_argument, NULL, OPT_PREFER },
 	{ "name", required_argument, NULL, OPT_NAME },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "via", required_argument, NULL, OPT_VIA },
@@ -115,6 +117,12 @@ static int parse_circuit_option(int opt, const char *value, struct args *a, stru
 		return parse_other_rate("--rest", value, &c->rest, e);
 	case OPT_UPLINK:
 		return parse_other_rate("--uplink", value, &c->uplink, e);
+	case OPT_GUARANTEE:
+		a->guarantee_given = true;
+		return parse_guarantee(value, &c->guarantee, e);
+	case OPT_PREFER:
+		a->prefer_given = true;
+		return parse_prefer(value, &c->prefer, e);
 	case OPT_NAME:
 		return parse_name(value, c->name, e);
 	case OPT_TO:
@@ -266,24 +274,48 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 	return peer ? parse_peer(argv[0], a, e) : parse_dev(argv[0], a->circuit.dev, e);
 }
 
-/* What a qdisc holds the module need not; who says whether it paces has chosen. */
-static int check_pace(const struct circuit *preset, struct args *a, struct err *e)
+/*
+ * What a qdisc holds the module need not, and of H-TCP it holds nothing; who says whether
+ * it paces has chosen.
+ */
+static int follow_shaper(const struct circuit *preset, struct args *a, struct err *e)
 {
-	if (a->circuit.shaper == SHAPER_AUTO && a->pace_given) {
+	struct circuit *c = &a->circuit;
+
+	if (c->shaper == SHAPER_AUTO && a->pace_given) {
 		if (a->shaper_given)
 			return err_set(e, -EINVAL,
 				       "--shaper auto chooses whether the module paces; --%s needs --shaper none, or htb",
-				       a->circuit.pace ? "pace" : "unpaced");
-		a->circuit.shaper = SHAPER_NONE;
+				       c->pace ? "pace" : "unpaced");
+		c->shaper = SHAPER_NONE;
 	}
-	if (a->shaper_given && !a->pace_given && preset == &circuit_added)
-		a->circuit.pace = a->circuit.shaper == SHAPER_NONE;
+	if (preset == &circuit_added && !a->pace_given && (a->shaper_given || circuit_is_htcp(c)))
+		c->pace = c->shaper == SHAPER_NONE && !circuit_is_htcp(c);
 	return 0;
 }
 
 void args_free(struct args *a)
 {
 	object_free(&a->object);
+}
+
+/* What was preferred is of no account where the guarantee decides. */
+static void follow_guarantee(struct args *a)
+{
+	if (a->guarantee_given && !a->prefer_given && a->circuit.guarantee != GUARANTEE_SEMI)
+		a->circuit.prefer = PREFER_UNSAID;
+}
+
+/* What a qdisc holds the module need not; and for H-TCP it cannot. */
+static void follow_shaper(struct args *a)
+{
+	struct circuit *c = &a->circuit;
+	bool htcp = circuit_is_htcp(c);
+
+	if (htcp && !a->shaper_given && !a->pace_given)
+		c->shaper = c->n_to ? SHAPER_HTB : SHAPER_TBF;
+	if ((a->shaper_given || htcp) && !a->pace_given)
+		c->pace = c->shaper == SHAPER_NONE && !htcp;
 }
 
 /* @argv[0] is the program or the command. */
@@ -318,7 +350,8 @@ int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *
 		return rc;
 	if (a->for_us && !a->measure)
 		return err_set(e, -EINVAL, "--for is how long --measure takes; add --measure");
-	rc = check_pace(preset, a, e);
+	follow_guarantee(a);
+	rc = follow_shaper(preset, a, e);
 	if (rc)
 		return rc;
 	return parse_operand(argc - optind, argv + optind, takes, a, e);

@@ -30,7 +30,7 @@ struct args {
 	bool all;			/* of undo */
 	bool say;			/* of watch: and do not restore */
 	bool measure;			/* of verify */
-	bool to_given, via_given, pace_given, shaper_given;
+	bool to_given, via_given, pace_given, shaper_given, guarantee_given, prefer_given;
 	bool help;
 	bool version;
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "choose.h"
+#include "guarantee.h"
 #include "units.h"
 
 #define MBIT 125000ULL	/* bytes/s */
@@ -94,11 +95,26 @@ static void choose_for_queue(const struct site *s, struct choice *choice)
 		     s->circuits, s->dev);
 }
 
+/* The module holds the rate of a circuit's connections alone. */
+static void choose_for_htcp(const struct site *s, const struct circuit *c, struct choice *choice)
+{
+	if (c->n_to)
+		take(choice, SHAPER_HTB,
+		     "the path gets H-TCP, whose rate a class of %s holds and the module does not",
+		     s->dev);
+	else
+		take(choice, SHAPER_TBF,
+		     "the path gets H-TCP, whose rate one bucket of %s holds and the module does not",
+		     s->dev);
+}
+
 void choose_shaper(const struct site *s, const struct circuit *c, struct choice *choice)
 {
 	if (has_own_vlan(s, c))
 		take(choice, SHAPER_TBF, "the circuit has %s for itself: one bucket, no classes",
 		     s->dev);
+	else if (circuit_is_htcp(c))
+		choose_for_htcp(s, c, choice);
 	else if (!c->n_to)
 		take(choice, SHAPER_NONE,
 		     "without --to no class of %s would be found; %s", s->dev, spaced_by(s));

@@ -7,6 +7,8 @@
  *
  *  tbf	a VLAN device that the circuit has for itself, no prefix named, below
  *	LOCK_RATE: one bucket holds all that leaves by it, and the parent's queues stay.
+ *  htb	the path gets H-TCP (--guarantee), which the module does not pace; tbf
+ *	without a prefix.
  *  module	no prefix: traffic would not find a class.
  *  htb	others of the device have classes: its root is one lock already, and what
  *	is in no class would share that of all else.

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "circuit.h"
+#include "guarantee.h"
 #include "text.h"
 #include "units.h"
 
@@ -363,7 +364,7 @@ int circuit_check(const struct circuit *c, struct err *e)
 		return err_set(e, -EINVAL,
 			       "the name of device \"%s\" cannot be that of its circuit; --name gives it another",
 			       c->dev);
-	if (check_via(c, e))
+	if (check_via(c, e) || guarantee_check(c, e))
 		return -EINVAL;
 	return check_shaper(c, e);
 }

@@ -21,6 +21,20 @@ enum shaper {
 	SHAPER_AUTO,	/* not chosen so far (choose.h); of no circuit in a state */
 };
 
+/* Of the rate, by the path: guarantee.h */
+enum guarantee {
+	GUARANTEE_FULL,
+	GUARANTEE_SEMI,
+	GUARANTEE_NONE,
+};
+
+/* Whose traffic comes first where the rate is guaranteed in part */
+enum prefer {
+	PREFER_UNSAID,
+	PREFER_CIRCUIT,
+	PREFER_OTHERS,
+};
+
 struct prefix {
 	int family;		/* AF_INET, AF_INET6, or 0 = none */
 	unsigned int len;	/* bits */
@@ -44,6 +58,8 @@ struct circuit {
 	uint64_t uplink;	/* bytes/s that its wire leads to, 0 = not stated (admit.h) */
 	uint32_t loss;		/* packets that the path loses, parts per billion */
 	enum shaper shaper;
+	enum guarantee guarantee;
+	enum prefer prefer;
 	uint32_t n_to;		/* 0 = all that leaves by the device */
 	struct prefix to[TO_MAX];	/* the far side, in order (prefix_compare()) */
 	struct prefix via[2];	/* gateways, full length: IPv4's, IPv6's */

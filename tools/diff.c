@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "diff.h"
+#include "guarantee.h"
 #include "object.h"
 #include "qdisc.h"
 
@@ -96,13 +97,16 @@ struct base *item_base(const struct diff *d, const struct item *it)
 /* Every item of the state, wanted or not. */
 int diff_begin(struct diff *d, struct err *e)
 {
-	char module[ITEM_VALUE];
+	char value[ITEM_VALUE];
+	struct err unused;
 	uint32_t i;
-	int rc = d->backend->get(d->backend, ITEM_MODULE, MODULE_NAME, module, e);
+	int rc = d->backend->get(d->backend, ITEM_MODULE, MODULE_NAME, value, e);
 
 	if (rc)
 		return rc;
-	d->no_module = !strcmp(module, "absent");
+	d->no_module = !strcmp(value, "absent");
+	d->no_htcp = !d->backend->get(d->backend, ITEM_SYSCTL, AVAILABLE_CC, value, &unused) &&
+		     !has_word(value, HTCP_NAME);
 
 	for (i = 0; i < d->state->n_base; i++) {
 		struct base *b = &d->state->base[i];
@@ -339,6 +343,12 @@ void diff_hold(struct diff *d, int ifindex, const char *name)
 
 /* --- changes --------------------------------------------------------------- */
 
+static bool is_without(const char *now, const struct base *b, const char *congctl)
+{
+	return route_text_without_congctl(now, b->ours, congctl) ||
+	       (b->next && route_text_without_congctl(now, b->next, congctl));
+}
+
 /*
  * Without the module the kernel does not tell of the congctl that a route has, and
  * has it again as soon as the module is loaded: such a route is still ours.
@@ -347,9 +357,9 @@ static bool hides_congctl(const struct diff *d, const struct item *it)
 {
 	const struct base *b = item_base(d, it);
 
-	return d->no_module && it->kind == ITEM_ROUTE && b &&
-	       (route_text_without_congctl(it->now, b->ours) ||
-		(b->next && route_text_without_congctl(it->now, b->next)));
+	return it->kind == ITEM_ROUTE && b &&
+	       ((d->no_module && is_without(it->now, b, CC_NAME)) ||
+		(d->no_htcp && is_without(it->now, b, HTCP_NAME)));
 }
 
 /* An object on a device that is gone is told of by that device's number. */

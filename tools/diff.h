@@ -63,6 +63,7 @@ struct diff {
 	struct notes *notes;
 	bool force;		/* what is somebody's goes back, too */
 	bool no_module;		/* is loaded */
+	bool no_htcp;		/* is loaded */
 	bool revert;		/* a list of before comes back, as far as it can */
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */

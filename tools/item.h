@@ -29,6 +29,7 @@
 #define AVAILABLE_CC	"net.ipv4.tcp_available_congestion_control"
 #define DEFAULT_CC	"net.ipv4.tcp_congestion_control"
 #define FCWND_SYSCTL	"net.ipv4.tcp_circuit_fcwnd"
+#define BREAKER_SYSCTL	"net.ipv4.tcp_circuit_breaker"
 #define MODULE_NAME	"tcp_circuit"
 #define CC_NAME		"circuit"
 

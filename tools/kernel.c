@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "circuit.h"
+#include "congctl.h"
 #include "filter.h"
+#include "guarantee.h"
 #include "htb.h"
 #include "kernel.h"
 #include "kmod.h"
@@ -294,17 +296,12 @@ static int set_circuit(struct kernel *k, const char *name, const char *value, st
 	return rc;
 }
 
+/* Ours; somebody's is not looked at. */
 static int check_congctl(const struct route *r, struct err *e)
 {
-	char available[ITEM_VALUE];
-
-	if (!r->len || !route_has_congctl(r, CC_NAME))
-		return 0;
-	if (sysctl_get(AVAILABLE_CC, available, e) || has_word(available, CC_NAME))
-		return 0;
-	return err_set(e, -ENOENT,
-		       "the kernel has no congestion control %s (%s is \"%.200s\"); modprobe %s",
-		       CC_NAME, AVAILABLE_CC, available, MODULE_NAME);
+	if (r->len && route_has_congctl(r, CC_NAME))
+		return congctl_need(CC_NAME, e);
+	return r->len && route_has_congctl(r, HTCP_NAME) ? congctl_need(HTCP_NAME, e) : 0;
 }
 
 static int set_route(struct kernel *k, const char *name, const char *value, struct err *e)

@@ -40,6 +40,7 @@ static json_t *json_circuit(const struct member *m)
 
 	if (c->n_to)
 		json_object_set_new(root, "to", json_to(c));
+	json_algorithm(root, c);
 	return root;
 }
 

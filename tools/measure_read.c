@@ -14,6 +14,7 @@
 
 #include "belong.h"
 #include "conn.h"
+#include "guarantee.h"
 #include "hear.h"
 #include "htb.h"
 #include "measure_read.h"
@@ -137,13 +138,14 @@ static bool wants_more(const struct conn *c, const struct seen *before)
 	       (before && c->sndbuf > before->times.sndbuf);
 }
 
-static void add_stream(struct look *l, const struct conn *c, const struct seen *before)
+static void add_stream(struct look *l, const struct conn *c, const struct seen *before,
+		       const char *algorithm)
 {
 	bool wants = wants_more(c, before);
 
 	l->streams++;
 	l->wanting += wants;
-	l->astray += wants && strcmp(c->algorithm, CC_NAME);
+	l->astray += wants && strcmp(c->algorithm, algorithm);
 	if (c->min_rtt && (!l->min_rtt || c->min_rtt < l->min_rtt))
 		l->min_rtt = c->min_rtt;
 	if (c->busy && c->mss > l->mss)
@@ -155,10 +157,12 @@ static int on_conn(const struct conn *c, void *data)
 {
 	struct looker *lk = data;
 	struct look *l = c->algorithm[0] ? look_of(lk, c) : NULL;
+	const struct member *m;
 
 	if (!l)
 		return 0;
-	add_stream(l, c, crowd_find(&lk->before, c->cookie));
+	m = &lk->s->state.circuits[l - lk->looks];
+	add_stream(l, c, crowd_find(&lk->before, c->cookie), circuit_algorithm(&m->circuit));
 	return crowd_add(&lk->now, c);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "guarantee.h"
 #include "htb.h"
 #include "object.h"
 #include "print.h"
@@ -89,9 +90,19 @@ void print_head(FILE *out, const struct circuit *c)
 	fprintf(out, "\n");
 }
 
+/* Said where the path is not what circuit is made for. */
+static void print_algorithm(FILE *out, const struct circuit *c)
+{
+	if (c->guarantee != GUARANTEE_FULL)
+		fprintf(out, "  congctl  %s: %s (Alali 2016, 3.5.3)\n", circuit_algorithm(c),
+			circuit_algorithm_why(c));
+}
+
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 {
-	fprintf(out, "  window   %u segments, %" PRIu64 " bytes as %u on the wire", p->fcwnd,
+	print_algorithm(out, c);
+	fprintf(out, "  window   %s%u segments, %" PRIu64 " bytes as %u on the wire",
+		circuit_is_htcp(c) ? "its own; there is room for " : "", p->fcwnd,
 		(uint64_t)p->fcwnd * p->wire, p->wire);
 	if (c->streams > 1)
 		fprintf(out, "; %u for each of %u streams that all send", p->share,
@@ -427,6 +438,16 @@ json_t *json_to(const struct circuit *c)
 	return list;
 }
 
+/* Also to what list tells of a circuit */
+void json_algorithm(json_t *root, const struct circuit *c)
+{
+	json_object_set_new(root, "guarantee", json_string(guarantee_name(c->guarantee)));
+	json_object_set_new(root, "prefer", c->prefer == PREFER_UNSAID ? json_null() :
+			    json_string(prefer_name(c->prefer)));
+	json_object_set_new(root, "congctl", json_string(circuit_algorithm(c)));
+	json_object_set_new(root, "congctl_why", json_string(circuit_algorithm_why(c)));
+}
+
 json_t *json_plan(const struct circuit *c, const struct plan *p)
 {
 	json_t *root;
@@ -460,6 +481,7 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 	if (c->n_to)
 		json_object_set_new(root, "to", json_to(c));
 	json_object_set_new(root, "name", json_string(circuit_name(c)));
+	json_algorithm(root, c);
 	return root;
 }
 

@@ -22,6 +22,7 @@ void print_changes(FILE *out, const struct diff *ch);
 int print_commands(FILE *out, const struct diff *ch, struct err *e);
 void print_bytes(FILE *out, uint64_t bytes, const char *tail);
 json_t *json_to(const struct circuit *c);
+void json_algorithm(json_t *root, const struct circuit *c);
 json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct diff *ch);
 json_t *json_notes(const struct notes *notes);

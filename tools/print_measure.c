@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "guarantee.h"
 #include "print.h"
 #include "units.h"
 
@@ -69,9 +70,12 @@ static void why_astray(const struct measured *m, char *buf, size_t len)
 	const struct look *l = &m->measure->last;
 	char word[WORD(TCP_CIRCUIT_NAME_LEN)];
 
-	snprintf(buf, len,
-		 "%u of %u streams run another algorithm than " CC_NAME "; ctcp-setup adopt %s gives it to them",
-		 l->astray, l->wanting, shell_word(word, sizeof(word), circuit_name(m->circuit)));
+	int used = snprintf(buf, len, "%u of %u streams run another algorithm than %s",
+			    l->astray, l->wanting, circuit_algorithm(m->circuit));
+
+	if (!circuit_is_htcp(m->circuit) && (size_t)used < len)
+		snprintf(buf + used, len - (size_t)used, "; ctcp-setup adopt %s gives it to them",
+			 shell_word(word, sizeof(word), circuit_name(m->circuit)));
 }
 
 static void why_window(const struct measured *m, char *buf, size_t len)

@@ -102,7 +102,7 @@ static int take_answer(struct route *r, const struct nlmsghdr *nlh, struct err *
 }
 
 /* All of the old metrics but the one that a circuit sets. */
-static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old)
+static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, const char *congctl)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, RTA_METRICS);
 	const struct nlattr *attr;
@@ -116,7 +116,7 @@ static void put_metrics(struct nlmsghdr *nlh, const struct nlattr *old)
 					     mnl_attr_get_payload(attr));
 		}
 	}
-	mnl_attr_put_strz(nlh, RTAX_CC_ALGO, CC_NAME);
+	mnl_attr_put_strz(nlh, RTAX_CC_ALGO, congctl);
 	mnl_attr_nest_end(nlh, nest);
 }
 
@@ -242,7 +242,7 @@ int route_build(const struct route_want *want, const struct route *base,
 	} else {
 		put_new(nlh, want);
 	}
-	put_metrics(nlh, metrics);
+	put_metrics(nlh, metrics, want->congctl);
 	return take_message(out, nlh, e);
 }
 
@@ -424,8 +424,8 @@ bool route_text_equal(const char *a, const char *b)
 	return route_covers(&ra, &rb) || route_covers(&rb, &ra);
 }
 
-/* The same, but that it has no congctl where @ours has ours. */
-bool route_text_without_congctl(const char *now, const char *ours)
+/* The same, but that it has no congctl where @ours has this one. */
+bool route_text_without_congctl(const char *now, const char *ours, const char *congctl)
 {
 	struct route a, b, with;
 	union nl_request req;
@@ -435,7 +435,7 @@ bool route_text_without_congctl(const char *now, const char *ours)
 	struct err unused = { "" };
 
 	if (route_from_text(now, &a) || route_from_text(ours, &b) || !a.len || !b.len ||
-	    find_metric(&a, RTAX_CC_ALGO) || !route_has_congctl(&b, CC_NAME))
+	    find_metric(&a, RTAX_CC_ALGO) || !route_has_congctl(&b, congctl))
 		return false;
 	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
 	*rtm = *route_head(&a);
@@ -443,7 +443,7 @@ bool route_text_without_congctl(const char *now, const char *ours)
 		if (mnl_attr_get_type(attr) != RTA_METRICS)
 			mnl_attr_put(nlh, attr->nla_type, mnl_attr_get_payload_len(attr),
 				     mnl_attr_get_payload(attr));
-	put_metrics(nlh, find_attr(&a, RTA_METRICS));
+	put_metrics(nlh, find_attr(&a, RTA_METRICS), congctl);
 	return !take_message(&with, nlh, &unused) &&
 	       (route_covers(&with, &b) || route_covers(&b, &with));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The route that leads traffic to a circuit: `congctl circuit`.  It carries no
- * window, which any other algorithm would obey, too.
+ * The route that leads traffic to a circuit: `congctl circuit`, or `congctl htcp`
+ * (guarantee.h).  It carries no window, which any other algorithm would obey, too.
  *
  * A route is kept as the payload of its rtnetlink message (struct rtmsg and
  * attributes), so that one that was there before comes back as it was, with
@@ -36,6 +36,7 @@ struct route_want {
 	struct prefix gateway;		/* family 0 = as of @like */
 	struct route like;		/* what covers @to today; len 0 = nothing */
 	bool via;			/* the gateway was asked for: it wins */
+	const char *congctl;		/* circuit, or what a path without its guarantee gets */
 	int ifindex;
 	char dev[IFNAMSIZ];
 };
@@ -54,7 +55,7 @@ struct nlmsghdr *route_message(void *buf, int type, const struct route *route);
 void route_to_text(const struct route *route, char text[ITEM_VALUE]);
 int route_from_text(const char *text, struct route *route);
 bool route_text_equal(const char *a, const char *b);
-bool route_text_without_congctl(const char *now, const char *ours);
+bool route_text_without_congctl(const char *now, const char *ours, const char *congctl);
 bool route_text_same_way(const char *a, const char *b);
 void route_text_describe(const char *name, const char *text, char *buf, size_t len);
 int route_command(const struct route *route, const char *dev, char *buf, size_t len);

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "admit.h"
+#include "congctl.h"
 #include "fault.h"
+#include "guarantee.h"
 #include "guests.h"
 #include "htb.h"
 #include "link.h"
@@ -451,6 +453,7 @@ static int want_route(struct session *s, const struct circuit *c, const struct p
 	want->to = *to;
 	want->ifindex = p->facts.out_ifindex;
 	memcpy(want->dev, p->facts.out, sizeof(want->dev));
+	want->congctl = circuit_algorithm(c);
 	want->gateway = *circuit_via(c, to);
 	want->via = want->gateway.family;
 	rc = route_read(&s->kernel.nl, to, &now, e);
@@ -486,7 +489,7 @@ static int want_routes(struct session *s, const struct circuit *c, const struct 
  * as TCP asks: first for a source, then once more with it.  A longer prefix in the
  * main table is somebody's choice.
  */
-static void check_route(struct session *s, const struct prefix *prefix)
+static void check_route(struct session *s, const struct prefix *prefix, const char *congctl)
 {
 	struct prefix to = prefix_middle(prefix), from;
 	char far[64], source[64];
@@ -499,12 +502,12 @@ static void check_route(struct session *s, const struct prefix *prefix)
 	    route_lookup(&s->kernel.nl, &to, &from, RTM_F_FIB_MATCH, &r, &unused))
 		return;
 	table = route_table(&r);
-	if (route_has_congctl(&r, CC_NAME) || table == RT_TABLE_MAIN || table == RT_TABLE_LOCAL)
+	if (route_has_congctl(&r, congctl) || table == RT_TABLE_MAIN || table == RT_TABLE_LOCAL)
 		return;
 	note(&s->notes,
 	     "from %s to %s the kernel takes a route of table %u, by ip rule, and not the circuit's: give that one congctl %s",
 	     format_addr(source, sizeof(source), &from), format_prefix(far, sizeof(far), prefix),
-	     table, CC_NAME);
+	     table, congctl);
 }
 
 void session_check_routes(struct session *s, const struct circuit *c)
@@ -512,7 +515,7 @@ void session_check_routes(struct session *s, const struct circuit *c)
 	uint32_t i;
 
 	for (i = 0; i < c->n_to; i++)
-		check_route(s, &c->to[i]);
+		check_route(s, &c->to[i], circuit_algorithm(c));
 }
 
 /* The device of a connection by a VLAN is the VLAN. */
@@ -549,7 +552,8 @@ static void say_who_uses_it(struct session *s, const struct circuit *c, const st
 
 	if (!c->n_to && !c->default_cc)
 		note(&s->notes,
-		     "no traffic uses circuit yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)");
+		     "no traffic uses %s yet: --to PREFIX makes a route carry it, --default-cc all connections, or an application asks for it (TCP_CONGESTION)",
+		     circuit_algorithm(c));
 	if (c->shaper == SHAPER_TBF)
 		note(&s->notes,
 		     "all else that leaves by %s is held to %s, too, in the same queue",
@@ -572,11 +576,22 @@ static int check_default_cc(const struct circuit *c, bool own_netns, struct err 
 	struct err unused = { .text = "" };
 
 	if (!c->default_cc || own_netns || sysctl_get(ALLOWED_CC, allowed, &unused) ||
-	    has_word(allowed, CC_NAME))
+	    has_word(allowed, circuit_algorithm(c)))
 		return 0;
 	return err_set(e, -EPERM,
 		       "--default-cc: in this network namespace the kernel refuses %s until %s of the machine's own lists it (here \"%.200s\")",
-		       CC_NAME, ALLOWED_CC, allowed);
+		       circuit_algorithm(c), ALLOWED_CC, allowed);
+}
+
+/* Before the first change: a path whose algorithm the kernel has not is not set up. */
+static int check_algorithm(const struct session *s, const struct circuit *c, bool own_netns,
+			   struct err *e)
+{
+	int rc = 0;
+
+	if (circuit_is_htcp(c) && is_strict(s) && !s->args->dry_run)
+		rc = congctl_need(circuit_algorithm(c), e);
+	return rc ? rc : check_default_cc(c, own_netns, e);
 }
 
 /* A circuit of ours that this run removes, or that an earlier one left half removed */
@@ -674,7 +689,7 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	struct route_want *routes = NULL;
 	struct place place;
 	struct wants w;
-	int rc = asked ? check_default_cc(c, own_netns, e) : 0;
+	int rc = asked ? check_algorithm(s, c, own_netns, e) : 0;
 
 	if (!rc && asked && !s->diff.look)
 		rc = check_prefixes(s, c, e);
@@ -688,6 +703,8 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 			    asked && !s->reverting ? &s->notes : &unused);
 	place_of(s, i, &place);
 	wants_make(c, &p->facts, &p->plan, &place, routes, own_netns, &w);
+	if (sysctl_exists(BREAKER_SYSCTL))
+		wants_add_breaker(c, &w);
 	if (asked && !s->reverting)
 		say_who_uses_it(s, c, p);
 	rc = diff_want(&s->diff, &w, i, asked, e);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "guarantee.h"
 #include "kmod.h"
 #include "link.h"
 #include "qdisc.h"
@@ -126,7 +127,7 @@ static int check_chosen(struct circuit *c, const struct site *s, struct chosen *
 static void not_chosen(struct circuit *c)
 {
 	c->shaper = SHAPER_NONE;
-	c->pace = true;
+	c->pace = !circuit_is_htcp(c);
 }
 
 /* @c joins those of @st. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "guarantee.h"
 #include "htb.h"
 #include "state.h"
 #include "units.h"
@@ -61,6 +62,10 @@ void circuit_print(FILE *out, const struct circuit *c)
 		fprintf(out, " --uplink %s", format_rate(text, sizeof(text), c->uplink));
 	if (c->loss)
 		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
+	if (c->guarantee != GUARANTEE_FULL)
+		fprintf(out, " --guarantee %s", guarantee_name(c->guarantee));
+	if (c->prefer != PREFER_UNSAID)
+		fprintf(out, " --prefer %s", prefer_name(c->prefer));
 	fprintf(out, " --shaper %s%s", shaper_name(c->shaper), c->pace ? " --pace" : " --unpaced");
 	fprintf(out, "%s%s%s%s", c->early_window ? " --early-window" : "",
 		c->default_cc ? " --default-cc" : "", c->overbook ? " --overbook" : "",

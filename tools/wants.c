@@ -2,7 +2,9 @@
 /*
  * Plan -> wants: which item carries which number, in the order in which they
  * are set.  Room first, then the shaper, then the circuit with its window, and
- * last what leads traffic to it, so that nothing is ever sent that nothing holds.
+ * last what leads traffic to it, so that nothing is ever sent that nothing holds.  Of a
+ * path that gets H-TCP (guarantee.h) the module, which does not run there, and the circuit
+ * in it are no part.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,11 +13,13 @@
 #include <string.h>
 
 #include "filter.h"
+#include "guarantee.h"
 #include "htb.h"
 #include "object.h"
 #include "qdisc.h"
 #include "wants.h"
 
+#define BREAKER_DEFAULT "100"	/* thousandths, the module's own */
 #define TXQLEN_DEFAULT "1000"	/* DEFAULT_TX_QUEUE_LEN */
 
 static struct want *add_want(struct wants *w, enum item_kind kind, const char *name,
@@ -186,8 +190,18 @@ static void want_default_cc(struct wants *w, const struct circuit *c, bool own_n
 		return;
 	/* the kernel allows a default to everyone, and would not take it back */
 	if (own_netns)
-		want_text(w, ITEM_SYSCTL, ALLOWED_CC, RULE_HAS_WORD, CC_NAME);
-	want_text(w, ITEM_SYSCTL, DEFAULT_CC, RULE_EXACT, CC_NAME);
+		want_text(w, ITEM_SYSCTL, ALLOWED_CC, RULE_HAS_WORD, circuit_algorithm(c));
+	want_text(w, ITEM_SYSCTL, DEFAULT_CC, RULE_EXACT, circuit_algorithm(c));
+}
+
+/*
+ * The breaker of a path whose rate is guaranteed in part is armed.  Only where the module
+ * is there: loaded by this run it has its own default.
+ */
+void wants_add_breaker(const struct circuit *c, struct wants *w)
+{
+	if (c->guarantee == GUARANTEE_SEMI && !circuit_is_htcp(c))
+		want_text(w, ITEM_SYSCTL, BREAKER_SYSCTL, RULE_NOT_ZERO, BREAKER_DEFAULT);
 }
 
 /* The device that an item goes with, 0 = none */
@@ -221,13 +235,15 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	size_t i;
 
 	w->n = 0;
-	want_text(w, ITEM_MODULE, MODULE_NAME, RULE_EXACT, "loaded");
+	if (!circuit_is_htcp(c))
+		want_text(w, ITEM_MODULE, MODULE_NAME, RULE_EXACT, "loaded");
 	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
 	want_buffers(w, p);
 	want_shaper(w, c, f, p);
 	want_htb(w, c, f, p, place);
-	want_circuit(w, c, f, p);
+	if (!circuit_is_htcp(c))
+		want_circuit(w, c, f, p);
 	for (k = 0; k < c->n_to; k++)
 		want_route(w, &routes[k]);
 	want_default_cc(w, c, own_netns);

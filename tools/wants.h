@@ -35,7 +35,7 @@ struct place {
 	struct rest rest;
 };
 
-#define WANTS_MAX (22 + 2 * TO_MAX)
+#define WANTS_MAX (23 + 2 * TO_MAX)
 
 struct wants {
 	uint32_t n;
@@ -45,6 +45,7 @@ struct wants {
 void wants_make(const struct circuit *c, const struct facts *f,
 		const struct plan *p, const struct place *place,
 		const struct route_want *routes, bool own_netns, struct wants *w);
+void wants_add_breaker(const struct circuit *c, struct wants *w);
 int want_target(const struct want *w, const char *base, char target[ITEM_VALUE],
 		struct err *e);
 

@@ -22,7 +22,7 @@ struct row {
 	uint64_t rate, speed_mbit, others_rate;
 	uint32_t queues, in_classes, unshaped, unchosen;
 	bool everything;	/* no --to */
-	bool vlan, foreign, fq, no_classes;
+	bool vlan, foreign, fq, no_classes, htcp;
 	/* the answer */
 	enum shaper shaper;
 	const char *says;
@@ -41,6 +41,11 @@ static const struct row rows[] = {
 	  .says = "eth1 carries 20gbit, and from 20gbit on" },
 	{ .unchosen = 1, .speed_mbit = 400000, .rate = 1, .shaper = SHAPER_NONE,
 	  .says = "eth1 carries 400gbit" },
+	/* what the module does not hold */
+	{ .htcp = true, .shaper = SHAPER_HTB, .says = "gets H-TCP, whose rate a class of eth1" },
+	{ .htcp = true, .queues = 64, .speed_mbit = 100000, .shaper = SHAPER_HTB,
+	  .says = "gets H-TCP" },
+	{ .htcp = true, .everything = true, .shaper = SHAPER_TBF, .says = "one bucket of eth1" },
 	/* queues */
 	{ .unchosen = 1, .queues = 2, .shaper = SHAPER_NONE,
 	  .says = "2 queues, and a root qdisc would be one lock for all of them; TCP's own" },
@@ -90,7 +95,8 @@ static void count(struct site *s, enum shaper shaper, uint32_t n, uint64_t rate)
 
 static void ask(const struct row *r, struct site *s, struct circuit *c)
 {
-	*c = (struct circuit){ .dev = "eth1", .shaper = SHAPER_AUTO, .n_to = !r->everything };
+	*c = (struct circuit){ .dev = "eth1", .shaper = SHAPER_AUTO, .n_to = !r->everything,
+		.guarantee = r->htcp ? GUARANTEE_NONE : GUARANTEE_FULL };
 	c->rate = r->rate ?: GBIT;
 	*s = (struct site){
 		.dev = "eth1", .vlan = r->vlan, .foreign = r->foreign, .fq = r->fq,

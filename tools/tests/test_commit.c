@@ -15,6 +15,7 @@
 #include "test.h"
 
 #include "commit.h"
+#include "guarantee.h"
 
 #define NETNS "c1"
 /* A circuit of all that leaves by a device: paced by the module, or by a qdisc */
@@ -247,6 +248,7 @@ static void routes_of(const struct circuit *c, const struct facts *f,
 		routes[i].to = c->to[i];
 		routes[i].via = !parse_address("198.51.100.1", &routes[i].gateway);
 		routes[i].ifindex = f->ifindex;
+		routes[i].congctl = circuit_algorithm(c);
 		memcpy(routes[i].dev, f->dev, sizeof(f->dev));
 	}
 }
@@ -672,6 +674,89 @@ static void test_early_window(void **state)
 	assert_value(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "eth1"));
 	assert_int_equal(undo("eth1", false, &result), 0);
 	assert_as_before(&fake);
+}
+
+static bool route_runs(const char *name, const char *congctl)
+{
+	const struct fake_item *item = fake_find(&fake, ITEM_ROUTE, name);
+	struct route r;
+
+	assert_non_null(item);
+	assert_int_equal(route_from_text(item->value, &r), 0);
+	return r.len && route_has_congctl(&r, congctl);
+}
+
+/* No circuit in the kernel, no module for it, and H-TCP by its routes. */
+static void test_htcp(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	assert_int_equal(parse_to("192.0.2.0/24", &c, &(struct err){ "" }), 0);
+	c.guarantee = GUARANTEE_SEMI;
+	c.prefer = PREFER_OTHERS;
+	/* sack, no_metrics, rmem_max, rmem, wmem, tcp_mem, qdisc, route */
+	assert_int_equal(apply(&c), 8);
+	assert_value(&fake, ITEM_MODULE, MODULE_NAME, "absent");
+	assert_true(route_runs("192.0.2.0/24", HTCP_NAME));
+	assert_value(&fake, ITEM_QDISC, "eth1",
+		     "tbf rate 500000000 burst 100000 limit 16900782");
+	assert_int_equal(apply(&c), 0);
+	/* the same path, preferred: module, circuit, and the route in place */
+	c.prefer = PREFER_CIRCUIT;
+	assert_int_equal(apply(&c), 3);
+	assert_true(route_runs("192.0.2.0/24", CC_NAME));
+	assert_value(&fake, ITEM_MODULE, MODULE_NAME, "loaded");
+	/* and back: the circuit goes */
+	c.guarantee = GUARANTEE_NONE;
+	c.prefer = PREFER_UNSAID;
+	assert_int_equal(apply(&c), 3);
+	assert_true(route_runs("192.0.2.0/24", HTCP_NAME));
+	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	assert_value(&fake, ITEM_MODULE, MODULE_NAME, "absent");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+static void test_htcp_default(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, true);
+	struct undo_result result;
+
+	(void)state;
+	c.guarantee = GUARANTEE_NONE;
+	assert_true(apply(&c) > 0);
+	assert_value(&fake, ITEM_SYSCTL, DEFAULT_CC, HTCP_NAME);
+	assert_value(&fake, ITEM_SYSCTL, ALLOWED_CC, "reno cubic htcp");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_as_before(&fake);
+}
+
+/* Of a path that is guaranteed in part, and of no other */
+static void test_breaker(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	char target[ITEM_VALUE];
+	struct wants w = { 0 };
+	struct err e = { "" };
+
+	(void)state;
+	wants_add_breaker(&c, &w);
+	assert_int_equal(w.n, 0);
+	c.guarantee = GUARANTEE_SEMI;
+	c.prefer = PREFER_OTHERS;
+	wants_add_breaker(&c, &w);
+	assert_int_equal(w.n, 0);
+	c.prefer = PREFER_CIRCUIT;
+	wants_add_breaker(&c, &w);
+	assert_int_equal(w.n, 1);
+	assert_string_equal(w.list[0].name, "net.ipv4.tcp_circuit_breaker");
+	assert_int_equal(want_target(&w.list[0], "0", target, &e), 0);
+	assert_string_equal(target, "100");
+	/* an administrator's own threshold stays */
+	assert_int_equal(want_target(&w.list[0], "250", target, &e), 0);
+	assert_string_equal(target, "250");
 }
 
 /* Another name is another circuit: the first one goes. */
@@ -1200,6 +1285,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kept_for_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_htcp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_htcp_default, setup, teardown),
+		cmocka_unit_test(test_breaker),
 		cmocka_unit_test_setup_teardown(test_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_circuit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed_by_someone, setup, teardown),

@@ -334,6 +334,7 @@ static void route_case_want(const struct route_case *rc, struct route_want *w)
 
 	memset(w, 0, sizeof(*w));
 	w->ifindex = LO_INDEX;
+	w->congctl = CC_NAME;
 	strcpy(w->dev, "lo");
 	assert_int_equal(parse_prefix(rc->to, &w->to, &e), 0);
 	if (rc->gateway)
@@ -526,6 +527,33 @@ static void test_route_text(void **state)
 	assert_false(route_text_equal("absent", "020800000304fd010000000000000000"));
 }
 
+/* That of a path without its guarantee; and hidden by a kernel that has lost it */
+static void test_route_htcp(void **state)
+{
+	const struct route_case rc = { "192.0.2.0/24", "198.51.100.1" };
+	char ours[ITEM_VALUE], now[ITEM_VALUE], line[512];
+	struct route none = { 0 }, r;
+	struct route_want w;
+	struct err e;
+
+	(void)state;
+	route_case_want(&rc, &w);
+	w.congctl = "htcp";
+	assert_int_equal(route_build(&w, &none, &r, &e), 0);
+	assert_true(route_has_congctl(&r, "htcp"));
+	assert_false(route_has_congctl(&r, CC_NAME));
+	route_to_text(&r, ours);
+	dry_run_line(ITEM_ROUTE, rc.to, ours, line, sizeof(line));
+	assert_non_null(strstr(line, "congctl htcp"));
+	if (!capture("ip route replace 192.0.2.0/24 via 198.51.100.1 dev lo proto 199"))
+		skip();
+	captured_route(&r);
+	route_to_text(&r, now);
+	assert_true(route_text_without_congctl(now, ours, "htcp"));
+	assert_false(route_text_without_congctl(now, ours, CC_NAME));
+	assert_false(route_text_without_congctl(ours, ours, "htcp"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -537,6 +565,7 @@ int main(void)
 		cmocka_unit_test(test_qdisc_equal),
 		cmocka_unit_test(test_stats),
 		cmocka_unit_test(test_route),
+		cmocka_unit_test(test_route_htcp),
 		cmocka_unit_test(test_route_like),
 		cmocka_unit_test(test_route_partial),
 		cmocka_unit_test(test_route_copy),

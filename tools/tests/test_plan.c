@@ -15,6 +15,7 @@
 
 #include "test.h"
 
+#include "guarantee.h"
 #include "plan.h"
 
 #define MBIT	125000ULL
@@ -468,6 +469,50 @@ static void test_memory(void **state)
 	assert_int_equal(notes.n, 2);
 }
 
+/* Alali 2016, 3.4 and 3.5.3 */
+static void test_guarantee(void **state)
+{
+	static const struct {
+		enum guarantee guarantee;
+		enum prefer prefer;
+		const char *algorithm;
+		const char *says;	/* of a combination that is none */
+	} rows[] = {
+		{ GUARANTEE_FULL, PREFER_UNSAID, "circuit", NULL },
+		{ GUARANTEE_SEMI, PREFER_CIRCUIT, "circuit", NULL },
+		{ GUARANTEE_SEMI, PREFER_OTHERS, "htcp", NULL },
+		{ GUARANTEE_NONE, PREFER_UNSAID, "htcp", NULL },
+		{ GUARANTEE_SEMI, PREFER_UNSAID, "circuit",
+		  "whose traffic is preferred? --prefer circuit or --prefer others" },
+		{ GUARANTEE_FULL, PREFER_OTHERS, "circuit", "with full the path gets circuit" },
+		{ GUARANTEE_NONE, PREFER_CIRCUIT, "htcp", "with none the path gets htcp" },
+	};
+	struct circuit c = CIRCUIT_DEFAULTS;
+	struct err e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		c.guarantee = rows[i].guarantee;
+		c.prefer = rows[i].prefer;
+		e.text[0] = 0;
+		assert_string_equal(circuit_algorithm(&c), rows[i].algorithm);
+		assert_int_equal(guarantee_check(&c, &e), rows[i].says ? -EINVAL : 0);
+		if (rows[i].says)
+			assert_non_null(strstr(e.text, rows[i].says));
+	}
+	c.guarantee = GUARANTEE_NONE;
+	c.prefer = PREFER_UNSAID;
+	c.pace = true;
+	assert_int_equal(guarantee_check(&c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "--pace is the module's, and this path gets htcp (not "));
+	assert_non_null(strstr(e.text, "; --shaper htb, tbf or fq holds the rate"));
+	c.pace = false;
+	c.early_window = true;
+	assert_int_equal(guarantee_check(&c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "--early-window is the module's"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,6 +520,7 @@ int main(void)
 		cmocka_unit_test(test_pure),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_guarantee),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

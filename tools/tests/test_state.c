@@ -14,6 +14,7 @@
 
 #include "test.h"
 
+#include "args.h"
 #include "store.h"
 #include "words.h"
 
@@ -52,6 +53,8 @@ static struct circuit sample(const char *dev)
 	c.shaper = SHAPER_FQ;
 	c.pace = true;
 	c.early_window = true;
+	c.guarantee = GUARANTEE_SEMI;
+	c.prefer = PREFER_CIRCUIT;
 	c.default_cc = true;
 	assert_int_equal(parse_to("2001:db8::/32,192.0.2.0/24,198.51.100.0/25", &c, &e), 0);
 	assert_int_equal(parse_via("2001:db8:ffff::1", &c, &e), 0);
@@ -71,6 +74,7 @@ static int setup(void **state)
 	d.rtt_us = 26001;
 	d.overbook = true;
 	d.burst = 2000;
+	d.guarantee = GUARANTEE_NONE;
 	assert_non_null(state_add(&f->st, &d, 8));
 	f->st.circuits[1].standing = ADDING;
 	add_base(&f->st, ITEM_SYSCTL, "net.ipv4.tcp_rmem", 0, "4096 131072 6291456",
@@ -129,6 +133,8 @@ static void assert_circuit(const struct circuit *a, const struct circuit *b)
 	assert_int_equal(a->pace, b->pace);
 	assert_int_equal(a->early_window, b->early_window);
 	assert_int_equal(a->overbook, b->overbook);
+	assert_int_equal(a->guarantee, b->guarantee);
+	assert_int_equal(a->prefer, b->prefer);
 	assert_int_equal(a->rest, b->rest);
 }
 
@@ -379,6 +385,80 @@ static void test_file(void **state)
 	assert_int_equal(circuits_parse("add a --rate 4gbit --rtt 26ms eth1", 34, &st, &e), 0);
 	assert_int_equal(st.circuits[0].circuit.shaper, SHAPER_AUTO);
 	state_free(&st);
+}
+
+/* The module is not asked to pace a path that gets H-TCP. */
+static void test_guarantee(void **state)
+{
+	static const struct {
+		const char *words;
+		enum shaper shaper;
+		bool pace;
+	} rows[] = {
+		{ "--guarantee full", SHAPER_AUTO, true },
+		{ "--guarantee semi --prefer circuit", SHAPER_AUTO, true },
+		{ "--guarantee semi --prefer others --to 192.0.2.0/24", SHAPER_AUTO, false },
+		{ "--guarantee none", SHAPER_AUTO, false },
+		{ "--guarantee none --shaper none", SHAPER_NONE, false },
+		{ "--guarantee none --shaper fq", SHAPER_FQ, false },
+		{ "--guarantee none --unpaced", SHAPER_NONE, false },
+	};
+	struct err e = { "" };
+	struct state st;
+	char line[160];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(line, sizeof(line), "add a --rate 4gbit --rtt 26ms %s eth1",
+			 rows[i].words);
+		assert_int_equal(circuits_parse(line, strlen(line), &st, &e), 0);
+		assert_int_equal(st.circuits[0].circuit.shaper, rows[i].shaper);
+		assert_int_equal(st.circuits[0].circuit.pace, rows[i].pace);
+		state_free(&st);
+	}
+	strcpy(line, "add a --rate 4gbit --rtt 26ms --guarantee semi eth1");
+	assert_int_equal(circuits_parse(line, strlen(line), &st, &e), -EBADMSG);
+	assert_string_equal(e.text,
+			    "line 1: --guarantee semi: whose traffic is preferred? --prefer circuit or --prefer others");
+}
+
+/* The options of change over what a circuit has: preferred is what still can be. */
+static void test_guarantee_changed(void **state)
+{
+	static const struct {
+		const char *words[5];
+		enum guarantee guarantee;
+		enum prefer prefer;
+	} rows[] = {
+		{ { "change", "a" }, GUARANTEE_SEMI, PREFER_OTHERS },
+		{ { "change", "a", "--guarantee", "semi" }, GUARANTEE_SEMI, PREFER_OTHERS },
+		{ { "change", "a", "--prefer", "circuit" }, GUARANTEE_SEMI, PREFER_CIRCUIT },
+		{ { "change", "a", "--guarantee", "full" }, GUARANTEE_FULL, PREFER_UNSAID },
+		{ { "change", "a", "--guarantee", "none" }, GUARANTEE_NONE, PREFER_UNSAID },
+	};
+	struct circuit c = sample("eth1");
+	struct err e = { "" };
+	struct args a;
+	size_t i;
+
+	(void)state;
+	c.guarantee = GUARANTEE_SEMI;
+	c.prefer = PREFER_OTHERS;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *words[5];
+		int n;
+
+		for (n = 0; n < 4 && rows[i].words[n]; n++)
+			words[n] = (char *)rows[i].words[n];
+		words[n] = NULL;
+		assert_int_equal(args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME, &c, &a, &e),
+				 0);
+		assert_int_equal(a.circuit.guarantee, rows[i].guarantee);
+		assert_int_equal(a.circuit.prefer, rows[i].prefer);
+		assert_int_equal(a.circuit.shaper, SHAPER_FQ);
+		args_free(&a);
+	}
 }
 
 static void test_list(void **state)
@@ -759,6 +839,8 @@ int main(void)
 		cmocka_unit_test(test_bad_confirm_lines),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_guarantee),
+		cmocka_unit_test(test_guarantee_changed),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
 		cmocka_unit_test(test_lists_of_a_change),
 		cmocka_unit_test(test_confirm_sentences),
