@@ -524,6 +524,17 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 	return 0;
 }
 
+#define TURNS 3
+
+static uint32_t turn_of(const struct item *it)
+{
+	if (it->kind == ITEM_MODULE)
+		return 0;
+	if (it->kind == ITEM_ROUTE || (it->kind == ITEM_SYSCTL && !strcmp(it->name, DEFAULT_CC)))
+		return 2;
+	return 1;
+}
+
 static bool goes_back(const struct item *it)
 {
 	return it->circuit == NOBODY && !it->held && it->kind != ITEM_MODULE;
@@ -542,6 +553,22 @@ static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
 }
 
 /*
+ * The module before what needs it, and what leads traffic to a circuit behind all else: of
+ * a circuit that was set up before, items of its own may stand first in the list.
+ */
+static int decide_all_wanted(struct diff *d, struct err *e)
+{
+	uint32_t i, turn;
+	int rc = 0;
+
+	for (turn = 0; turn < TURNS; turn++)
+		for (i = 0; i < d->n_items && !rc; i++)
+			if (d->items[i]->circuit != NOBODY && turn_of(d->items[i]) == turn)
+				rc = decide_wanted(d, d->items[i], e);
+	return rc;
+}
+
+/*
  * What goes back comes first, but for classes and filters beside which others are: a
  * packet then finds its new filter while its old one is still there.  The module goes
  * last of all.
@@ -549,12 +576,10 @@ static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
 int diff_end(struct diff *d, struct err *e)
 {
 	struct item *module = diff_find(d, ITEM_MODULE, MODULE_NAME);
-	uint32_t i;
 	int rc = decide_all_unwanted(d, false, e);
 
-	for (i = 0; i < d->n_items && !rc; i++)
-		if (d->items[i]->circuit != NOBODY)
-			rc = decide_wanted(d, d->items[i], e);
+	if (!rc)
+		rc = decide_all_wanted(d, e);
 	if (!rc)
 		rc = decide_all_unwanted(d, true, e);
 	if (!rc && module && module->circuit == NOBODY && !module->held)

@@ -96,6 +96,14 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 	return 0;
 }
 
+static bool leads_to(const char *value, const char *congctl)
+{
+	struct route r;
+
+	assert_int_equal(route_from_text(value, &r), 0);
+	return r.len && route_has_congctl(&r, congctl);
+}
+
 static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		    const char *value, struct err *e)
 {
@@ -107,6 +115,8 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		return err_set(e, -ENOENT, "no %s", name);
 	if (kind == ITEM_CIRCUIT && !fake_loaded(f) && strcmp(value, "absent"))
 		return err_set(e, -EPROTONOSUPPORT, "no family");
+	if (kind == ITEM_ROUTE && leads_to(value, CC_NAME) && !fake_loaded(f))
+		return err_set(e, -ENOENT, "no congestion control " CC_NAME);
 	if (kind == ITEM_MODULE && f->in_use && !strcmp(value, "absent")) {
 		err_set(e, -EBUSY, "in use");
 		return 1;
@@ -679,11 +689,9 @@ static void test_early_window(void **state)
 static bool route_runs(const char *name, const char *congctl)
 {
 	const struct fake_item *item = fake_find(&fake, ITEM_ROUTE, name);
-	struct route r;
 
 	assert_non_null(item);
-	assert_int_equal(route_from_text(item->value, &r), 0);
-	return r.len && route_has_congctl(&r, congctl);
+	return leads_to(item->value, congctl);
 }
 
 /* No circuit in the kernel, no module for it, and H-TCP by its routes. */
