@@ -30,6 +30,7 @@ struct conn {
 	uint32_t min_rtt;		/* us, 0 = not known */
 	uint32_t mss;			/* data in a segment */
 	uint32_t unsent;		/* bytes that it has and may not send yet */
+	uint64_t acked;			/* bytes */
 	uint64_t busy, rwnd, sndbuf;	/* us with data, held by a window, by its buffer */
 };
 

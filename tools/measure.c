@@ -45,9 +45,10 @@ void measure_add(struct measure *m, const struct look *l)
 	} else {
 		add_module(m, l);
 		add_shaper(m, l);
-		m->times.busy += l->times.busy;
-		m->times.rwnd += l->times.rwnd;
-		m->times.sndbuf += l->times.sndbuf;
+		m->work.acked += l->work.acked;
+		m->work.busy += l->work.busy;
+		m->work.rwnd += l->work.rwnd;
+		m->work.sndbuf += l->work.sndbuf;
 	}
 	if (l->tripped > m->tripped)
 		m->tripped = l->tripped;
@@ -95,6 +96,11 @@ static bool reaches(uint64_t rate, uint64_t planned)
 
 /* --- the verdict ----------------------------------------------------------- */
 
+static bool is_counted(const struct look *l)
+{
+	return l->module || l->shaper || l->listed;
+}
+
 static enum reason unknown(const struct measure *m)
 {
 	if (m->broken & BROKEN_MODULE)
@@ -103,7 +109,7 @@ static enum reason unknown(const struct measure *m)
 		return REASON_SHAPER_ANEW;
 	if (m->broken & BROKEN_RATE)
 		return REASON_RATE_CHANGED;
-	if (m->looks < 2 || m->last.at <= m->first.at || (!m->last.module && !m->last.shaper))
+	if (m->looks < 2 || m->last.at <= m->first.at || !is_counted(&m->last))
 		return REASON_NO_COUNTER;
 	return REASON_NONE;
 }
@@ -130,21 +136,36 @@ static uint64_t by_shaper(const struct measure *m, const struct plan *p,
 	return j->sent > lost ? j->sent - lost : 0;
 }
 
+static uint64_t at_most_sent(const struct measure *m, const struct judgement *j, uint64_t rate)
+{
+	return m->last.shaper && rate > j->sent ? j->sent : rate;
+}
+
 /* @us: in which they were delivered */
 static uint64_t by_module(const struct measure *m, const struct plan *p,
 			  const struct judgement *j, uint64_t us)
 {
-	uint64_t rate = per_second((double)j->delivered * wire_of(m, p), us);
+	return at_most_sent(m, j, per_second((double)j->delivered * wire_of(m, p), us));
+}
 
-	return m->last.shaper && rate > j->sent ? j->sent : rate;
+/* Data in full segments, as its writers do not say how it was cut */
+static uint64_t by_streams(const struct measure *m, const struct plan *p,
+			   const struct judgement *j)
+{
+	uint32_t wire = wire_of(m, p), headers = p->wire - p->payload;
+	double sent = (double)m->work.acked * wire / (wire - headers);
+
+	return at_most_sent(m, j, per_second(sent, j->us));
 }
 
 /* *@most: with what may not have been reported so far */
 static uint64_t achieved(const struct measure *m, const struct plan *p,
 			 const struct judgement *j, uint64_t *most)
 {
-	if (m->last.shaper && (m->own || !m->last.module))
+	if (m->last.shaper && (m->own || (!m->last.module && !m->last.listed)))
 		return *most = by_shaper(m, p, j);
+	if (!m->last.module)
+		return *most = by_streams(m, p, j);
 	*most = by_module(m, p, j, j->us > 2 * REPORT_US ? j->us - REPORT_US : j->us);
 	return by_module(m, p, j, j->us);
 }
@@ -157,7 +178,7 @@ static bool is_lossy(const struct judgement *j)
 /* More than half of the time in which there was something to send */
 static bool is_most(uint64_t us, const struct measure *m)
 {
-	return us > m->times.busy / 2;
+	return us > m->work.busy / 2;
 }
 
 /* What the circuit's segments leave of what the shaper sent, more than is missing in all */
@@ -166,7 +187,7 @@ static bool others_sent(const struct measure *m, const struct plan *p,
 {
 	uint64_t lost = per_second((double)j->lost * wire_of(m, p), j->us);
 
-	return !m->own && m->last.module && m->last.shaper && reaches(j->sent, j->planned) &&
+	return !m->own && m->last.shaper && reaches(j->sent, j->planned) &&
 	       j->sent > j->achieved + lost;
 }
 
@@ -191,9 +212,9 @@ static enum reason likely(const struct measure *m, const struct circuit *c,
 	if (!reaches(j->most, j->planned))
 		return REASON_WINDOW;
 	j->most = 0;
-	if (is_most(m->times.rwnd, m))
+	if (is_most(m->work.rwnd, m))
 		return REASON_RWND;
-	if (is_most(m->times.sndbuf, m))
+	if (is_most(m->work.sndbuf, m))
 		return REASON_SNDBUF;
 	return REASON_UNEXPLAINED;
 }

@@ -12,7 +12,9 @@
  *	class, or the root of a device that is all the circuit's) what it sent, less what
  *	was lost behind it.  Else the segments that the module has seen delivered, each with
  *	its headers, and no more than the shaper sent, which counts a short segment as what
- *	it is.  Where the module counts nothing, what the shaper sent.
+ *	it is.  Where the module counts nothing, as of H-TCP, the same by what the far sides
+ *	have acknowledged to the connections; of one that ends, less what it did after the
+ *	look before.  Where the kernel does not list them, what the shaper sent.
  *  wanted: at a look, a connection has a segment or more that TCP may not send yet, or a
  *	program that waited for room in its send buffer since the look before, or the
  *	circuit's own shaper has a backlog.  A window in use is no sign: a program that
@@ -38,9 +40,10 @@
 #define REPORT_US	100000U		/* between two reports of a stream */
 #define LOSS_PER_MILLE	1U		/* of the segments: from here on a likely reason */
 
-/* us that connections were busy, and of that held by the far side's window or by theirs */
-struct stream_times {
-	uint64_t busy, rwnd, sndbuf;
+/* What connections did */
+struct stream_work {
+	uint64_t acked;			/* bytes of data */
+	uint64_t busy, rwnd, sndbuf;	/* us, and of these held by a window, by a buffer */
 };
 
 struct look {
@@ -57,7 +60,7 @@ struct look {
 	uint32_t astray;		/* of these, with another algorithm than the plan's */
 	uint32_t min_rtt;		/* us, the smallest of all; 0 = not known */
 	uint32_t mss;			/* data in a segment, the largest; 0 = not known */
-	struct stream_times times;	/* since the look before */
+	struct stream_work work;	/* since the look before */
 };
 
 enum broken {
@@ -72,7 +75,7 @@ struct measure {
 	uint32_t looks, wanted;
 	unsigned int broken;
 	uint32_t tripped;		/* most users at one look whose breaker was open */
-	struct stream_times times;
+	struct stream_work work;
 	struct look first, last;
 };
 

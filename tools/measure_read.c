@@ -27,7 +27,7 @@
 /* A connection at one look, by which it is known at the next */
 struct seen {
 	uint64_t cookie;
-	struct stream_times times;	/* so far */
+	struct stream_work work;	/* so far */
 };
 
 struct crowd {
@@ -110,7 +110,9 @@ static int crowd_add(struct crowd *crowd, const struct conn *c)
 	if (!more)
 		return -ENOMEM;
 	crowd->list = more;
-	more[crowd->n++] = (struct seen){ c->cookie, { c->busy, c->rwnd, c->sndbuf } };
+	more[crowd->n++] = (struct seen){
+		c->cookie, { c->acked, c->busy, c->rwnd, c->sndbuf }
+	};
 	return 0;
 }
 
@@ -121,21 +123,23 @@ static const struct seen *crowd_find(const struct crowd *crowd, uint64_t cookie)
 	return crowd->n ? bsearch(&key, crowd->list, crowd->n, sizeof(key), by_cookie) : NULL;
 }
 
-/* One that is new has no difference. */
-static void add_times(struct look *l, const struct seen *before, const struct conn *c)
+/* One that is new has begun since the look before. */
+static void add_work(struct look *l, const struct seen *before, const struct conn *c)
 {
-	if (!before || c->busy < before->times.busy)
-		return;
-	l->times.busy += c->busy - before->times.busy;
-	l->times.rwnd += c->rwnd - before->times.rwnd;
-	l->times.sndbuf += c->sndbuf - before->times.sndbuf;
+	static const struct seen none;
+
+	before = before && c->acked >= before->work.acked ? before : &none;
+	l->work.acked += c->acked - before->work.acked;
+	l->work.busy += c->busy - before->work.busy;
+	l->work.rwnd += c->rwnd - before->work.rwnd;
+	l->work.sndbuf += c->sndbuf - before->work.sndbuf;
 }
 
 /* Less than a segment may wait for more of it (RFC 896), or for its turn in this host. */
 static bool wants_more(const struct conn *c, const struct seen *before)
 {
 	return (c->unsent && c->unsent >= c->mss) ||
-	       (before && c->sndbuf > before->times.sndbuf);
+	       (before && c->sndbuf > before->work.sndbuf);
 }
 
 static void add_stream(struct look *l, const struct conn *c, const struct seen *before,
@@ -150,7 +154,7 @@ static void add_stream(struct look *l, const struct conn *c, const struct seen *
 		l->min_rtt = c->min_rtt;
 	if (c->busy && c->mss > l->mss)
 		l->mss = c->mss;
-	add_times(l, before, c);
+	add_work(l, before, c);
 }
 
 static int on_conn(const struct conn *c, void *data)
@@ -269,10 +273,12 @@ static int look(struct looker *lk, struct err *e)
 /* Whoever waits at a terminal sees for how long; at the end it is wiped. */
 static void progress(const struct args *a, uint64_t left_us)
 {
+	unsigned int left_s = (unsigned int)((left_us + 999999) / 1000000);
+
 	if (a->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (left_us)
-		fprintf(stderr, "\rmeasuring, %3u s left", (unsigned int)(left_us / 1000000 + 1));
+		fprintf(stderr, "\rmeasuring, %3u s left", left_s);
 	else
 		fprintf(stderr, "\r%24s\r", "");
 	fflush(stderr);

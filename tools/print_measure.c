@@ -111,7 +111,7 @@ static void why_others(const struct measured *m, char *buf, size_t len)
 
 static void why_short(const struct measured *m, char *buf, size_t len)
 {
-	const struct stream_times *t = &m->measure->times;
+	const struct stream_work *w = &m->measure->work;
 	const struct judgement *j = m->judgement;
 
 	switch (j->reason) {
@@ -139,11 +139,11 @@ static void why_short(const struct measured *m, char *buf, size_t len)
 		break;
 	case REASON_RWND:
 		snprintf(buf, len, "the far side's receive window held its streams for %.0f%% of the time",
-			 percent((double)t->rwnd, (double)t->busy));
+			 percent((double)w->rwnd, (double)w->busy));
 		break;
 	case REASON_SNDBUF:
 		snprintf(buf, len, "their send buffers held its streams for %.0f%% of the time",
-			 percent((double)t->sndbuf, (double)t->busy));
+			 percent((double)w->sndbuf, (double)w->busy));
 		break;
 	default:
 		snprintf(buf, len,
@@ -167,7 +167,7 @@ static void why_unknown(const struct measured *m, char *buf, size_t len)
 		snprintf(buf, len, "its rate was changed meanwhile");
 		break;
 	default:
-		snprintf(buf, len, "neither the module nor a shaper counts it");
+		snprintf(buf, len, "neither the module, nor a shaper, nor its connections tell of it");
 	}
 }
 
@@ -268,14 +268,15 @@ static void json_of_shaper(json_t *root, const struct measured *m, bool is)
 static void json_of_streams(json_t *root, const struct measured *m, bool is)
 {
 	const struct look *l = &m->measure->last;
-	const struct stream_times *t = &m->measure->times;
+	const struct stream_work *w = &m->measure->work;
 
 	json_object_set_new(root, "streams", known(is, l->streams));
 	json_object_set_new(root, "wanting", known(is, l->wanting));
 	json_object_set_new(root, "min_rtt_us", known(is && l->min_rtt, l->min_rtt));
-	json_object_set_new(root, "busy_us", known(is, t->busy));
-	json_object_set_new(root, "receive_window_us", known(is, t->rwnd));
-	json_object_set_new(root, "send_buffer_us", known(is, t->sndbuf));
+	json_object_set_new(root, "acked_bytes", known(is, w->acked));
+	json_object_set_new(root, "busy_us", known(is, w->busy));
+	json_object_set_new(root, "receive_window_us", known(is, w->rwnd));
+	json_object_set_new(root, "send_buffer_us", known(is, w->sndbuf));
 }
 
 json_t *json_measured(const struct measured *m)

@@ -19,6 +19,7 @@ void conn_info(const void *info, size_t len, struct conn *c)
 	c->min_rtt = ti.tcpi_min_rtt == NO_RTT ? 0 : ti.tcpi_min_rtt;
 	c->mss = ti.tcpi_snd_mss;
 	c->unsent = ti.tcpi_notsent_bytes;
+	c->acked = ti.tcpi_bytes_acked;
 	c->busy = ti.tcpi_busy_time;
 	c->rwnd = ti.tcpi_rwnd_limited;
 	c->sndbuf = ti.tcpi_sndbuf_limited;

@@ -34,7 +34,7 @@ static struct look look(unsigned int s, unsigned int permille)
 		.at = 100 * SECOND + s * SECOND, .module = true, .id = 3, .window = 2791,
 		.rate = RATE, .hungry = 1, .delivered = 1000 + (uint64_t)FULL * s * permille / 1000,
 		.lost = 7, .shaper = true, .listed = true, .streams = 2, .wanting = 1,
-		.min_rtt = 26000, .mss = 1448, .times = { .busy = SECOND },
+		.min_rtt = 26000, .mss = 1448, .work = { .busy = SECOND },
 	};
 
 	l.stats.bytes = 5000 + RATE * s * permille / 1000;
@@ -195,11 +195,28 @@ static void test_achieved(void **state)
 	m.last.mss = 724;
 	j = judge(&m);
 	near(j.achieved, RATE / 2 * (WIRE - 724) / WIRE);
-	/* without the module, what the shaper sent */
+	/* without the module, what was acknowledged, in a shaper that others use, too */
+	m = measure(1000);
+	m.first.module = false;
+	m.last.module = false;
+	m.last.delivered = m.first.delivered;
+	m.work.acked = RATE / WIRE * 1448;
+	j = judge(&m);
+	near(j.achieved, RATE / 5);
+	is(&m, VERDICT_SHORT, REASON_OTHERS);
+	m.work.acked = 6 * RATE;
+	j = judge(&m);
+	near(j.achieved, RATE);
+	m.work.acked = RATE / WIRE * 1448;
+	m.last.shaper = false;
+	j = judge(&m);
+	near(j.achieved, RATE / 5);
+	/* where the kernel does not list connections either, what the shaper sent */
 	m = measure(500);
 	m.first.module = false;
 	m.last.module = false;
 	m.last.delivered = m.first.delivered;
+	m.last.listed = false;
 	j = judge(&m);
 	near(j.achieved, RATE / 2);
 	is(&m, VERDICT_SHORT, REASON_UNEXPLAINED);
@@ -215,6 +232,7 @@ static void test_achieved(void **state)
 	m.last.module = false;
 	m.first.shaper = false;
 	m.last.shaper = false;
+	m.last.listed = false;
 	is(&m, VERDICT_UNKNOWN, REASON_NO_COUNTER);
 }
 
@@ -252,11 +270,11 @@ static void test_reasons(void **state)
 
 	(void)state;
 	m = measure(500);
-	m.times.sndbuf = m.times.busy / 2 + 1;
+	m.work.sndbuf = m.work.busy / 2 + 1;
 	is(&m, VERDICT_SHORT, REASON_SNDBUF);
-	m.times.rwnd = m.times.busy / 2;
+	m.work.rwnd = m.work.busy / 2;
 	is(&m, VERDICT_SHORT, REASON_SNDBUF);
-	m.times.rwnd++;
+	m.work.rwnd++;
 	is(&m, VERDICT_SHORT, REASON_RWND);
 	/* 2791 segments in 26 ms are 1.3 times the rate, in 36 ms 0.94 */
 	m.last.min_rtt = 35000;
@@ -440,7 +458,7 @@ static void test_why(void **state)
 
 	(void)state;
 	why_is(&m, "no counter of this host tells why; the path may carry less, or a processor be busy");
-	m.times.rwnd = m.times.busy * 3 / 4;
+	m.work.rwnd = m.work.busy * 3 / 4;
 	why_is(&m, "the far side's receive window held its streams for 75% of the time");
 	m.last.min_rtt = 62000;
 	why_is(&m, "2791 segments of window carry 545.2mbit at a round trip of 62ms; --rtt says 26ms");
@@ -508,8 +526,8 @@ static void test_info(void **state)
 {
 	struct tcp_info ti = {
 		.tcpi_min_rtt = 26000, .tcpi_snd_mss = 1448, .tcpi_notsent_bytes = 70000,
-		.tcpi_busy_time = 5000000, .tcpi_rwnd_limited = 4000000,
-		.tcpi_sndbuf_limited = 300,
+		.tcpi_bytes_acked = 1ULL << 40, .tcpi_busy_time = 5000000,
+		.tcpi_rwnd_limited = 4000000, .tcpi_sndbuf_limited = 300,
 	};
 	char longer[sizeof(ti) + 64] = { 0 };
 	struct conn c = { 0 };
@@ -520,6 +538,7 @@ static void test_info(void **state)
 	assert_int_equal(c.min_rtt, 26000);
 	assert_int_equal(c.mss, 1448);
 	assert_int_equal(c.unsent, 70000);
+	assert_true(c.acked == 1ULL << 40);
 	assert_int_equal(c.busy, 5000000);
 	assert_int_equal(c.rwnd, 4000000);
 	assert_int_equal(c.sndbuf, 300);
