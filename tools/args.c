@@ -306,18 +306,6 @@ static void follow_guarantee(struct args *a)
 		a->circuit.prefer = PREFER_UNSAID;
 }
 
-/* What a qdisc holds the module need not; and for H-TCP it cannot. */
-static void follow_shaper(struct args *a)
-{
-	struct circuit *c = &a->circuit;
-	bool htcp = circuit_is_htcp(c);
-
-	if (htcp && !a->shaper_given && !a->pace_given)
-		c->shaper = c->n_to ? SHAPER_HTB : SHAPER_TBF;
-	if ((a->shaper_given || htcp) && !a->pace_given)
-		c->pace = c->shaper == SHAPER_NONE && !htcp;
-}
-
 /* @argv[0] is the program or the command. */
 int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
 	       struct args *a, struct err *e)
