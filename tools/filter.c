@@ -268,9 +268,8 @@ int flower_parse(const struct nlmsghdr *nlh, struct flower *fl)
 	fl->plain = true;
 	fl->tagged = TC_H_MIN(tcm->tcm_info) == htons(ETH_P_8021Q);
 	mnl_attr_for_each(attr, nlh, sizeof(*tcm)) {
-		if (mnl_attr_get_type(attr) == TCA_KIND &&
-		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
-			snprintf(fl->kind, sizeof(fl->kind), "%s", mnl_attr_get_str(attr));
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			kind_get(attr, fl->kind);
 		else if (mnl_attr_get_type(attr) == TCA_CHAIN &&
 			 !mnl_attr_validate(attr, MNL_TYPE_U32))
 			fl->plain &= !mnl_attr_get_u32(attr);

@@ -55,7 +55,7 @@ int hear_read(struct nl *nl, mnl_cb_t each, void *data, bool *lost, struct err *
 	if (n < 0 && !*lost && errno != EINTR && errno != EAGAIN)
 		return err_set(e, -errno, "no more notifications from the kernel: %s",
 			       strerror(errno));
-	if (n > 0 && mnl_cb_run(buf, (size_t)n, 0, 0, each, data) < 0)
+	if (n > 0 && nlm_each(buf, (size_t)n, each, data) < 0)
 		*lost = true;
 	return 0;
 }

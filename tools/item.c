@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "circuit.h"
 #include "htb.h"
 #include "item.h"
 #include "qdisc.h"
@@ -40,13 +41,79 @@ int item_kind_parse(const char *s, enum item_kind *kind)
 	return -EINVAL;
 }
 
-/* @list is words with single blanks between. */
+static bool is_device(const char *name)
+{
+	char dev[IFNAMSIZ];
+	struct err unused;
+
+	return !parse_dev(name, dev, &unused);
+}
+
+static bool is_prefix(const char *name)
+{
+	struct prefix to;
+	struct err unused;
+
+	return !parse_prefix(name, &to, &unused);
+}
+
+static bool is_class(const char *name)
+{
+	uint32_t minor;
+
+	return !class_minor(name, &minor);
+}
+
+/* "eth1 192.0.2.0/24": a device, a blank and a name below it */
+static bool is_below_device(const char *name, bool (*is)(const char *name))
+{
+	const char *blank = strchr(name, ' ');
+	char dev[IFNAMSIZ];
+
+	if (!blank || blank - name >= IFNAMSIZ)
+		return false;
+	snprintf(dev, sizeof(dev), "%.*s", (int)(blank - name), name);
+	return is_device(dev) && is(blank + 1);
+}
+
+/* Below /proc/sys and nowhere else: a dot stands for a slash. */
+static bool is_sysctl(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.")];
+}
+
+/* Is it one of this kind?  The module is only its own. */
+bool item_name_is(enum item_kind kind, const char *name)
+{
+	char circuit[TCP_CIRCUIT_NAME_LEN];
+	struct err unused;
+
+	switch (kind) {
+	case ITEM_SYSCTL:
+		return is_sysctl(name);
+	case ITEM_TXQLEN:
+	case ITEM_QDISC:
+		return is_device(name);
+	case ITEM_ROUTE:
+		return is_prefix(name);
+	case ITEM_CIRCUIT:
+		return !parse_name(name, circuit, &unused);
+	case ITEM_CLASS:
+		return is_below_device(name, is_class);
+	case ITEM_FILTER:
+		return is_below_device(name, is_prefix);
+	default:
+		return !strcmp(name, MODULE_NAME);
+	}
+}
+
+/* @list is words with single blanks between, none of which is "". */
 bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 	const char *p = list;
 
-	while ((p = strstr(p, word))) {
+	while (n && (p = strstr(p, word))) {
 		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
 			return true;
 		p += n;

@@ -56,6 +56,7 @@ struct backend {
 
 const char *item_kind_name(enum item_kind kind);
 int item_kind_parse(const char *s, enum item_kind *kind);
+bool item_name_is(enum item_kind kind, const char *name);
 bool item_equal(enum item_kind kind, const char *name, const char *a,
 		const char *b);
 bool has_word(const char *list, const char *word);

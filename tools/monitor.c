@@ -95,7 +95,7 @@ static int take_events(struct monitor *m, struct err *e)
 		return 0;
 	if (n < 0)
 		return err_set(e, -errno, "no more events from the kernel: %m");
-	if (mnl_cb_run(buf, (size_t)n, 0, 0, on_event, m) < 0)
+	if (nlm_each(buf, (size_t)n, on_event, m) < 0)
 		return err_set(e, -errno, "an event is not understood: %m");
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -64,6 +65,9 @@ static const char *ext_ack_text(const struct nlmsghdr *nlh, int error)
 		return strerror(error);
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
 		skip += msg->msg.nlmsg_len - sizeof(struct nlmsghdr);
+	/* our own message stands there, unless its length is not that of one */
+	if (skip > mnl_nlmsg_get_payload_len(nlh))
+		return strerror(error);
 	mnl_attr_for_each(attr, nlh, skip)
 		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG &&
 		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
@@ -88,13 +92,19 @@ static int on_message(const struct nlmsghdr *nlh, void *data)
 	return w->each ? w->each(nlh, w->data) : MNL_CB_OK;
 }
 
+/* 0, or an errno, negated (include/linux/err.h: MAX_ERRNO) */
+static bool is_error(int error)
+{
+	return error <= 0 && error >= -4095;
+}
+
 static int on_error(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlmsgerr *msg = mnl_nlmsg_get_payload(nlh);
 	struct wait *w = data;
 
 	w->whole = true;
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*msg)) {
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*msg) || !is_error(msg->error)) {
 		w->rc = err_set(w->e, -EBADMSG, "the kernel's answer is cut short");
 		return MNL_CB_STOP;
 	}
@@ -113,7 +123,9 @@ static int on_done(const struct nlmsghdr *nlh, void *data)
 	w->whole = true;
 	if (mnl_nlmsg_get_payload_len(nlh) >= sizeof(error))
 		memcpy(&error, mnl_nlmsg_get_payload(nlh), sizeof(error));
-	if (error < 0)
+	if (!is_error(error))
+		w->rc = err_set(w->e, -EBADMSG, "the kernel's answer is cut short");
+	else if (error)
 		w->rc = err_set(w->e, error, "%s", strerror(-error));
 	return MNL_CB_STOP;
 }
@@ -152,6 +164,37 @@ static ssize_t receive(struct nl *nl, struct wait *w)
 	return n < 0 ? -errno : n;
 }
 
+/*
+ * Is each message within the datagram?  libmnl compares lengths as int, so that one of
+ * 2^31 bytes and more is to it less than any (mnl_nlmsg_ok()).
+ */
+static bool is_whole(const char *buf, size_t len)
+{
+	struct nlmsghdr head;
+	size_t n;
+
+	for (; len; buf += n, len -= n) {
+		if (len < sizeof(head))
+			return false;
+		memcpy(&head, buf, sizeof(head));
+		if (head.nlmsg_len < sizeof(head) || head.nlmsg_len > len)
+			return false;
+		n = NLMSG_ALIGN((size_t)head.nlmsg_len);
+		n = n < len ? n : len;
+	}
+	return true;
+}
+
+/* Messages that nobody asked for; MNL_CB_ERROR as from @each, or -EBADMSG in errno. */
+int nlm_each(const void *buf, size_t len, mnl_cb_t each, void *data)
+{
+	if (!is_whole(buf, len)) {
+		errno = EBADMSG;
+		return MNL_CB_ERROR;
+	}
+	return mnl_cb_run(buf, len, 0, 0, each, data);
+}
+
 static int nlm_wait(struct nl *nl, struct wait *w)
 {
 	static mnl_cb_t control[] = {
@@ -167,6 +210,8 @@ static int nlm_wait(struct nl *nl, struct wait *w)
 		if (n < 0)
 			return err_set(w->e, (int)n, "no answer from the kernel: %s",
 				       strerror((int)-n));
+		if (!is_whole(w->buf, (size_t)n))
+			return err_set(w->e, -EBADMSG, "the kernel's answer is cut short");
 		rc = mnl_cb_run2(w->buf, (size_t)n, nl->seq, portid, on_message, w, control, 4);
 	} while (rc > MNL_CB_STOP);
 	if (rc < 0 && !w->rc)

@@ -31,6 +31,7 @@ void nlm_close(struct nl *nl);
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	    struct err *e);
+int nlm_each(const void *buf, size_t len, mnl_cb_t each, void *data);
 int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	     struct err *e);
 

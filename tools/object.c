@@ -320,11 +320,17 @@ static int attr_prefix(const struct nlattr *nest, struct object *o)
 	return object_add_prefix(o, &p);
 }
 
+/* The module's rule: printable, no blank (uapi/linux/tcp_circuit.h). */
 static int attr_name(const struct nlattr *attr, struct object *o)
 {
+	const char *s;
+
 	if (mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) ||
 	    mnl_attr_get_payload_len(attr) > sizeof(o->name))
 		return -EBADMSG;
+	for (s = mnl_attr_get_str(attr); *s; s++)
+		if (*s <= ' ' || *s > '~')
+			return -EBADMSG;
 	strcpy(o->name, mnl_attr_get_str(attr));
 	return 0;
 }

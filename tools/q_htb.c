@@ -297,9 +297,8 @@ static int on_leaf(const struct nlmsghdr *nlh, void *data)
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct tcmsg))
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, nlh, sizeof(struct tcmsg)) {
-		if (mnl_attr_get_type(attr) == TCA_KIND &&
-		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
-			snprintf(c->leaf, sizeof(c->leaf), "%s", mnl_attr_get_str(attr));
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			kind_get(attr, c->leaf);
 		else if (mnl_attr_get_type(attr) == TCA_OPTIONS)
 			options = attr;
 	}

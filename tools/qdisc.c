@@ -163,6 +163,19 @@ struct read_state {
 	struct qdisc child;
 };
 
+/* One word, as the state has it; that of an unknown kind is as it was. */
+void kind_get(const struct nlattr *attr, char kind[16])
+{
+	char *c;
+
+	if (mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) || !*mnl_attr_get_str(attr))
+		return;
+	snprintf(kind, 16, "%s", mnl_attr_get_str(attr));
+	for (c = kind; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			*c = '?';
+}
+
 void stats_get(const struct nlattr *nest, struct qdisc_stats *s)
 {
 	const struct nlattr *attr;
@@ -238,14 +251,13 @@ static int on_qdisc(const struct nlmsghdr *nlh, void *data)
 	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
 	const struct nlattr *attr, *options = NULL, *stats = NULL;
 	struct read_state *st = data;
-	const char *kind = "";
+	char kind[16] = "?";
 
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm) || tcm->tcm_ifindex != st->ifindex)
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, nlh, sizeof(*tcm)) {
-		if (mnl_attr_get_type(attr) == TCA_KIND &&
-		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
-			kind = mnl_attr_get_str(attr);
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			kind_get(attr, kind);
 		else if (mnl_attr_get_type(attr) == TCA_OPTIONS)
 			options = attr;
 		else if (mnl_attr_get_type(attr) == TCA_STATS2)

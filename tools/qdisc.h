@@ -62,6 +62,7 @@ void tbf_put(struct nlmsghdr *nlh, const struct qdisc *q);
 void tbf_get(const struct nlattr *options, struct qdisc *q);
 void fq_put(struct nlmsghdr *nlh, const struct qdisc *q);
 void fq_get(const struct nlattr *options, struct qdisc *q);
+void kind_get(const struct nlattr *attr, char kind[16]);
 void stats_get(const struct nlattr *nest, struct qdisc_stats *s);
 
 struct nlmsghdr *qdisc_message(void *buf, int type, int ifindex,

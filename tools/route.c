@@ -592,15 +592,16 @@ static void add_pref(struct text *t, const struct route *r)
  */
 int route_command(const struct route *route, const char *dev, char *buf, size_t len)
 {
-	const struct nlattr *dst = find_attr(route, RTA_DST), *attr;
 	const struct rtmsg *rtm = route_head(route);
 	struct text t = { buf, len };
-	struct prefix to = { .family = rtm->rtm_family, .len = rtm->rtm_dst_len };
+	const struct nlattr *attr;
+	struct prefix to;
 	char text[64];
 	int partial = 0;
 
-	if (dst)
-		memcpy(to.addr, mnl_attr_get_payload(dst), to.family == AF_INET ? 4 : 16);
+	route_addr(route, RTA_DST, &to);
+	to.family = rtm->rtm_family;
+	to.len = rtm->rtm_dst_len;
 	add(&t, "%s", format_prefix(text, sizeof(text), &to));
 	add_addr(&t, "via", route, RTA_GATEWAY);
 	add(&t, " dev %s%s", dev, rtm->rtm_flags & RTNH_F_ONLINK ? " onlink" : "");

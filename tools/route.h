@@ -23,7 +23,7 @@
 #include "nl.h"
 
 #define ROUTE_PROTOCOL	199	/* tools/ctcp.conf names it */
-#define ROUTE_RAW	((ITEM_VALUE - 1) / 2)	/* bytes that fit in an item */
+#define ROUTE_RAW	((ITEM_VALUE - 1) / 2 & ~3)	/* bytes that fit in an item, aligned */
 
 struct route {
 	size_t len;			/* 0 = absent */

@@ -239,7 +239,8 @@ static int parse_base(struct parser *p, int n, char **words)
 	if ((n != 8 && n != 10) || item_kind_parse(words[1], &kind) || kind == ITEM_MODULE ||
 	    !parse_index(words[3], &index) || strcmp(words[4], "before") ||
 	    strcmp(words[6], "ours") || (n == 10 && strcmp(words[8], "next")) ||
-	    strlen(words[2]) >= ITEM_NAME || strlen(words[5]) >= ITEM_VALUE ||
+	    strlen(words[2]) >= ITEM_NAME || !item_name_is(kind, words[2]) ||
+	    strlen(words[5]) >= ITEM_VALUE ||
 	    strlen(words[7]) >= ITEM_VALUE || (n == 10 && strlen(words[9]) >= ITEM_VALUE))
 		return -EBADMSG;
 	b = state_add_base(p->st, kind, words[2], index, words[5]);

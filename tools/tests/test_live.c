@@ -194,6 +194,26 @@ static void test_sizes(void **state)
 	assert_int_equal(live_parse(nlh, &l), -EBADMSG);
 }
 
+/* A name goes to terminals, files and JSON: one that the module would not take is none. */
+static void test_names(void **state)
+{
+	static const char * const bad[] = { "l c", "l\nc", "l\033c", "l\377c", "\303\266" };
+	struct nlmsghdr *nlh;
+	struct live l;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		nlh = object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0);
+		mnl_attr_put_strz(nlh, TCP_CIRCUIT_A_NAME, bad[i]);
+		assert_int_equal(live_parse(nlh, &l), -EBADMSG);
+	}
+	nlh = object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0);
+	mnl_attr_put_strz(nlh, TCP_CIRCUIT_A_NAME, "!~");
+	assert_int_equal(live_parse(nlh, &l), 0);
+	live_free(&l);
+}
+
 /* Each bit of a message turned: it is read or refused, and nothing else. */
 static void test_changed(void **state)
 {
@@ -542,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_object),
 		cmocka_unit_test(test_peer),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_sorted),

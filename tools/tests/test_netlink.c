@@ -554,6 +554,88 @@ static void test_route_htcp(void **state)
 	assert_false(route_text_without_congctl(ours, ours, "htcp"));
 }
 
+/* A destination that is not an address of the family is not read as one. */
+static void test_route_short(void **state)
+{
+	char text[ITEM_VALUE], line[512];
+	struct route r = { .len = sizeof(r.raw) };
+	struct rtmsg *rtm = (struct rtmsg *)r.raw;
+	struct nlattr *dst = (struct nlattr *)(r.raw + sizeof(r.raw) - sizeof(*dst));
+	struct nlattr *rest = (struct nlattr *)(rtm + 1);
+
+	(void)state;
+	rtm->rtm_family = AF_INET6;
+	rtm->rtm_dst_len = 32;
+	rtm->rtm_protocol = RTPROT_BOOT;
+	rest->nla_type = RTA_PAD;
+	rest->nla_len = (uint16_t)((char *)dst - (char *)rest);
+	dst->nla_type = RTA_DST;
+	dst->nla_len = sizeof(*dst);
+	route_to_text(&r, text);
+	assert_int_equal(route_from_text(text, &r), 0);
+	assert_int_equal(route_command(&r, "lo", line, sizeof(line)), 0);
+	assert_string_equal(line, "::/32 dev lo");
+}
+
+static int count(const struct nlmsghdr *nlh, void *data)
+{
+	(void)nlh;
+	++*(int *)data;
+	return MNL_CB_OK;
+}
+
+/* Lengths that are longer than what came, also where an int would be negative. */
+static void test_lengths(void **state)
+{
+	static const uint32_t bad[] = { 0, 15, 17, 33, INT32_MAX, 0x80000000U, UINT32_MAX };
+	struct nlmsghdr messages[2] = { { .nlmsg_len = 16 }, { .nlmsg_len = 16 } };
+	int n = 0;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(messages); i++)
+		messages[i].nlmsg_type = RTM_NEWROUTE;
+	assert_int_equal(nlm_each(messages, sizeof(messages), count, &n), MNL_CB_OK);
+	assert_int_equal(n, 2);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		messages[1].nlmsg_len = bad[i];
+		assert_int_equal(nlm_each(messages, sizeof(messages), count, &n), MNL_CB_ERROR);
+		assert_int_equal(errno, EBADMSG);
+	}
+	assert_int_equal(nlm_each(messages, 15, count, &n), MNL_CB_ERROR);
+	assert_int_equal(n, 2);
+}
+
+static void test_kind(void **state)
+{
+	static const struct {
+		const char *is, *kind;
+	} rows[] = {
+		{ "fq_codel", "fq_codel" }, { "", "as it was" }, { "a b", "a?b" },
+		{ "a\nb\377", "a?b?" }, { "longer than sixteen", "longer?than?six" },
+	};
+	union nl_request req;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		char kind[16] = "as it was";
+
+		mnl_attr_put_strz(mnl_nlmsg_put_header(&req), TCA_KIND, rows[i].is);
+		kind_get(mnl_nlmsg_get_payload(&req.hdr), kind);
+		assert_string_equal(kind, rows[i].kind);
+	}
+}
+
+static void test_has_word(void **state)
+{
+	(void)state;
+	assert_true(has_word("reno cubic", "cubic"));
+	assert_true(has_word("cubic_x cubic", "cubic"));
+	assert_false(has_word("cubic_x", "cubic"));
+	assert_false(has_word("reno cubic", ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,6 +653,10 @@ int main(void)
 		cmocka_unit_test(test_route_copy),
 		cmocka_unit_test(test_route_refused),
 		cmocka_unit_test(test_route_text),
+		cmocka_unit_test(test_route_short),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_kind),
+		cmocka_unit_test(test_has_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,6 +308,36 @@ static void test_bad_lines(void **state)
 	assert_bad(HEAD "base sysctl x 0 before \"1 ours 2\nend\n", "line 2");
 }
 
+/* An item has a name of its kind: what reads it takes its parts for granted. */
+static void test_bad_names(void **state)
+{
+	static const char * const bad[] = {
+		"sysctl ../../etc/motd", "sysctl \"\"", "txqlen a/b", "qdisc \"eth1 x\"",
+		"route eth1", "route 192.0.2.1/24", "circuit \"l c\"", "class eth1",
+		"class c7c0:1", "class \"eth1 8001:1\"", "filter eth1", "filter \"eth1 x\"",
+		"filter \"eth1  192.0.2.0/24\"", "filter \"sixteencharacter 192.0.2.0/24\"",
+	};
+	static const char * const good[] = {
+		"sysctl net.ipv4.tcp_sack", "txqlen eth1", "qdisc eth1", "route ::/0",
+		"circuit lhc", "class \"eth1 c7c0:ffff\"", "filter \"eth1 192.0.2.0/24\"",
+	};
+	char text[200];
+	struct state st;
+	struct err e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		snprintf(text, sizeof(text), HEAD "base %s 7 before a ours b\nend\n", bad[i]);
+		assert_bad(text, "line 2");
+	}
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		snprintf(text, sizeof(text), HEAD "base %s 7 before a ours b\nend\n", good[i]);
+		assert_int_equal(state_parse(text, strlen(text), BOOT, &st, &e), 0);
+		state_free(&st);
+	}
+}
+
 #define WHO " pid 7 tty \"\" command c"
 #define LHC " lhc --rate 4gbit --rtt 1ms --shaper none eth1\n"
 
@@ -836,6 +866,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cut_short, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed, setup, teardown),
 		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_bad_names),
 		cmocka_unit_test(test_bad_confirm_lines),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_file),
