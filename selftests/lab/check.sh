@@ -6,6 +6,7 @@
 #	lint	style and static analysis (lint.sh), by 6.1's checkpatch and headers
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	bench	the unit tests of the bench's engine
+#	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
 #	figures	the figures this project stands for (figures.sh), on 6.1
 #
@@ -38,7 +39,7 @@ LAB_DIR_HERE=$here	# for runs.sh
 export LAB_DIR_HERE
 . "$here/runs.sh"
 
-PACKAGES="gcc make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
+PACKAGES="gcc clang libclang-rt-14-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 gnuplot-nox"
@@ -55,7 +56,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit bench figures; lab_tests)
+	names=$(printf '%s\n' lint unit bench fuzzers figures; lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
@@ -90,11 +91,17 @@ unit_tests()
 	return $status
 }
 
+fuzzers()
+{
+	make -s -C "$top/tools" O="$top/build/tools" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}"
+}
+
 tap_of()
 {
 	case $1 in
 	lint) LAB_KERNEL='' "$here/lint.sh" ;;
 	unit) unit_tests ;;
+	fuzzers) fuzzers ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
 		"$top/selftests/bench/test_bench.py" ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
@@ -164,12 +171,12 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
-	[ -n "$tests" ] || tests="unit bench $(lab_tests) lint" last=figures
+	[ -n "$tests" ] || tests="unit bench fuzzers $(lab_tests) lint" last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/"
 	export out here top began limit
-	export -f run_test tap_of one_plan unit_tests
+	export -f run_test tap_of one_plan unit_tests fuzzers
 	tr -s ' \n' '\0\0' <<<"$tests" |
 		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_test "$1"' -
 	if [ -n "$last" ]; then run_test "$last"; fi
