@@ -70,7 +70,7 @@ static const char *ext_ack_text(const struct nlmsghdr *nlh, int error)
 		return strerror(error);
 	mnl_attr_for_each(attr, nlh, skip)
 		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG &&
-		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
+		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) && *mnl_attr_get_str(attr))
 			return mnl_attr_get_str(attr);
 	return strerror(error);
 }
