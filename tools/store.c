@@ -57,15 +57,26 @@ static int netns_key(char key[NETNS_KEY])
 	return 0;
 }
 
-static void read_boot(char *buf, size_t len)
+/*
+ * Without /proc it is unknown, as it was for the run before.  Any other failure is one:
+ * a state of another boot is void, and nothing of it would be undone.
+ */
+static int read_boot(char *buf, size_t len)
 {
-	FILE *f = fopen(BOOT_ID, "re");
+	int fd = open(BOOT_ID, O_RDONLY | O_CLOEXEC), rc = 0;
+	ssize_t n;
 
-	if (!f || !fgets(buf, (int)len, f))
+	if (fd < 0) {
 		snprintf(buf, len, "unknown");
-	if (f)
-		fclose(f);
+		return errno == ENOENT ? 0 : -errno;
+	}
+	n = read(fd, buf, len - 1);
+	if (n <= 0)
+		rc = n ? -errno : -EIO;
+	buf[n > 0 ? n : 0] = 0;
 	buf[strcspn(buf, "\n")] = 0;
+	close(fd);
+	return rc;
 }
 
 int store_open(struct store *s, struct err *e)
@@ -81,7 +92,10 @@ int store_open(struct store *s, struct err *e)
 		return err_set(e, -ENAMETOOLONG, "CTCP_RUNDIR is longer than %zu bytes",
 			       sizeof(s->dir) - 1);
 	snprintf(s->dir, sizeof(s->dir), "%s", dir);
-	read_boot(s->boot, sizeof(s->boot));
+	rc = read_boot(s->boot, sizeof(s->boot));
+	if (rc)
+		return err_set(e, rc, "cannot read " BOOT_ID ", which tells this boot: %s",
+			       strerror(-rc));
 	rc = netns_key(s->netns);
 	return rc ? err_set(e, rc, "cannot tell this network namespace: %s", strerror(-rc)) : 0;
 }
