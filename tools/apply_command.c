@@ -221,6 +221,7 @@ static int run_apply(struct session *s, void *data, struct err *e)
 	if (!rc && s->cut_short)
 		note(&s->trouble,
 		     "an earlier run was cut short; what it had changed is taken back first");
+	s->diff.whole = true;
 	if (!rc)
 		rc = session_diff(s, e);
 	if (!rc && s->args->dry_run) {

@@ -201,6 +201,15 @@ static int run(struct job *job, uint32_t *tried, struct err *e)
 	return rc ? rc : settle_module(job, e);
 }
 
+/* The machine is not as it was, which a failure alone would mean. */
+static void say_made(int rc, struct err *e)
+{
+	struct err why = *e;
+
+	err_set(e, rc, "%.600s; what was set is taken back all the same, the same command again ends it",
+		why.text);
+}
+
 /* What is about to be is on disk; @always: also where nothing of the kernel will change. */
 int commit_prepare(struct diff *d, struct store *s, bool always, struct err *e)
 {
@@ -227,6 +236,8 @@ int commit_make(struct diff *d, struct store *s, enum resolve resolve, struct ou
 	/* what undo has taken back is not set again because a disk is full */
 	if (rc && resolve == ALL_OR_NONE)
 		rollback(&job, tried);
+	else if (rc && tried)
+		say_made(rc, e);
 	return rc;
 }
 

@@ -496,7 +496,7 @@ static void leave(struct diff *d, struct item *it)
 	     item_describe(it->kind, it->name, it->target, b, sizeof(b)));
 }
 
-/* What cannot be read does not keep the others from going back. */
+/* What cannot be read does not keep the others from going back, as undo has it. */
 static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 {
 	char now[ITEM_VALUE];
@@ -506,6 +506,9 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 		d->gone++;
 		return 0;
 	}
+	/* -EROFS: it was read */
+	if (rc && rc != -EROFS && d->whole)
+		return rc;
 	if (rc) {
 		note(d->notes, "%s", e->text);
 		it->left = true;

@@ -65,6 +65,7 @@ struct diff {
 	bool no_module;		/* is loaded */
 	bool no_htcp;		/* is loaded */
 	bool revert;		/* a list of before comes back, as far as it can */
+	bool whole;		/* what cannot be read is an error, and nothing is changed */
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */
 	bool trust;		/* what is bound to a circuit that stands is as it was set */

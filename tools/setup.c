@@ -85,6 +85,7 @@ static int set(struct session *s, uint32_t at, struct err *e)
 	if (s->cut_short)
 		note(&s->trouble,
 		     "an earlier run was cut short; what it had changed is taken back first");
+	s->diff.whole = true;
 	rc = session_diff(s, e);
 	if (rc)
 		return rc;

@@ -33,7 +33,7 @@ struct fake {
 	struct backend backend;
 	uint32_t n;
 	struct fake_item items[48];
-	int count, fail_at, die_at;
+	int count, fail_at, die_at, die_before;
 	int reads;		/* of items of one circuit alone */
 	bool in_use;		/* the module cannot be removed */
 	jmp_buf killed;
@@ -111,6 +111,8 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 
 	if (++f->count == f->fail_at)
 		return err_set(e, -EIO, "%s fails", name);
+	if (f->count == f->die_before)
+		longjmp(f->killed, 1);
 	if (kind == ITEM_SYSCTL && !fake_has(f, name))
 		return err_set(e, -ENOENT, "no %s", name);
 	if (kind == ITEM_CIRCUIT && !fake_loaded(f) && strcmp(value, "absent"))
@@ -473,6 +475,17 @@ static void apply_and_die(const struct circuit *c, int at)
 	fake.die_at = 0;
 }
 
+static void apply_and_die_before(const struct circuit *c, int at)
+{
+	fake.count = 0;
+	fake.die_before = at;
+	if (!setjmp(fake.killed))
+		apply(c);
+	else
+		run_close(current);
+	fake.die_before = 0;
+}
+
 static void undo_and_die(int at)
 {
 	struct undo_result result;
@@ -509,6 +522,26 @@ static void test_killed_at_each(void **state)
 		assert_true(apply(&a) > 0);
 		undo_and_die(n);
 		undo("eth1", false, &result);
+		assert_as_before(&fake);
+	}
+}
+
+/*
+ * Dead before the first change, when its state and the module's file are written: the
+ * same again loads the module before what needs it.
+ */
+static void test_killed_before_each(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, true);
+	struct undo_result result;
+	int n;
+
+	(void)state;
+	a.pace = true;
+	for (n = 1; n <= 11; n++) {
+		apply_and_die_before(&a, n);
+		assert_true(apply(&a) > 0);
+		assert_int_equal(undo("eth1", false, &result), 0);
 		assert_as_before(&fake);
 	}
 }
@@ -1287,6 +1320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fail_at_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fail_in_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_at_each, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_killed_before_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_three_in_any_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fail_below_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_below_another, setup, teardown),
