@@ -13,8 +13,8 @@
 # On the newest kernel, which runs programs two to three times as fast as 6.1 does in
 # virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, other words other kernels.
 #
-# CHURN, FUZZ_CALLS and NLFUZZ_MESSAGES in the environment: how much the tests of those
-# names do.
+# CHURN, FUZZ_CALLS, NLFUZZ_MESSAGES and FAULTS in the environment: how much the tests of
+# those names do; FAULTS_SEED: which faults.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want
 # other kernels.
@@ -109,7 +109,8 @@ tap_of()
 		YNL_DIR="$("$here/ynl-tool.sh")" ;;
 	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" \
 		${CHURN:+CHURN="$CHURN"} ${FUZZ_CALLS:+FUZZ_CALLS="$FUZZ_CALLS"} \
-		${NLFUZZ_MESSAGES:+NLFUZZ_MESSAGES="$NLFUZZ_MESSAGES"} ;;
+		${NLFUZZ_MESSAGES:+NLFUZZ_MESSAGES="$NLFUZZ_MESSAGES"} \
+		${FAULTS:+FAULTS="$FAULTS"} ${FAULTS_SEED:+FAULTS_SEED="$FAULTS_SEED"} ;;
 	esac
 }
 

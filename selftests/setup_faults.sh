@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# ctcp-setup killed at any system call of any command, and any system call of it failing
+# (circuit_faults): the list of circuits is the old one or the new one, a command that
+# says it failed has left the machine as it was and one that says it is done has made it
+# as it shall be, the same command again heals what was cut short, and undo leaves the
+# host as it was before the first.
+#
+# All of them are some six thousand, each of which takes a second or two, so a part is
+# chosen by chance: FAULTS=N so many of each command, FAULTS=all all of them;
+# FAULTS_SEED=N chooses the same again.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+need_commands ctcp-setup circuit_faults tc pgrep
+need_module
+
+FAULTS=${FAULTS:-10}
+SEED=${FAULTS_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+
+LHC="add lhc --to 10.81.0.0/16,fd81::/32 --via 10.78.0.254 --via fd78::254 --rate 1gbit --rtt 10ms --shaper htb eth1"
+SKA="add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 2gbit --rtt 10ms --shaper htb eth1"
+ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms --shaper htb eth1"
+
+# Everything, with what is below the root of eth1.  Which class a circuit has is the
+# tool's choice; that its filters lead there is what verify looks at.
+machine()
+{
+	{
+		state
+		in_host sh -c 'tc class show dev eth1; tc filter show dev eth1'
+	} | sed -E 's/ not_in_hw//; s/c7c0:[1-9][0-9]*/c7c0:N/g; s/leaf [0-9]+:/leaf N:/
+		s/bfifo [0-9]+:\[[0-9a-f]+\]/bfifo N:/' | sort
+}
+
+# The circuits of the state, as the next command would find them, in any order
+list()
+{
+	setup save | grep -v '^#' | sort
+}
+
+no_timer()
+{
+	! pgrep -x ctcp-confirm >/dev/null
+}
+
+# --- which faults ------------------------------------------------------------
+
+# chosen FILE: of the calls in it, "kill 7" and "EIO 7" for each line
+chosen()
+{
+	awk -v most="$FAULTS" -v seed="$SEED" '
+		{
+			fault[n++] = "kill " $1
+			for (i = 2; i <= NF; i++)
+				fault[n++] = $i " " $1
+		}
+		END {
+			srand(seed)
+			left = most == "all" ? n : most
+			for (i = 0; i < n; i++)
+				if (rand() * (n - i) < left) {
+					print fault[i]
+					left--
+				}
+		}' "$1"
+}
+
+# --- one fault ---------------------------------------------------------------
+
+# bad WHAT EXPECTED GOT: false if they are the same, else a point that failed
+bad()
+{
+	[ "$2" != "$3" ] || return 1
+	same "$AT: $1" "$2" "$3"
+	BROKEN=$((BROKEN + 1))
+}
+
+# What it says of itself: 0 and 3 are done, 1 is as before; else it was killed.  undo and
+# del go on past what the kernel refuses, and say that it is left.
+judge()
+{
+	local now
+
+	[ "$RC" != 1 ] || ! grep -q 'settings are not as before' <<<"$ERR" || RC=partly
+	case $RC in
+	0 | 3) bad "exit $RC, so the machine is as asked for" "$NEW" "$(machine)" ;;
+	1) bad "exit 1, so the machine is as it was" "$OLD" "$(machine)" ;;
+	2 | 12[56]) bad "exit status" "0, 1, 3 or killed" "$RC $ERR" ;;
+	esac
+	now=$(list)
+	[ "$now" = "$OLD_LIST" ] || bad "the list is the old or the new one" "$NEW_LIST" "$now"
+}
+
+# The same command again, where its list is not the new one by now; one that has nothing
+# left to do makes sure of it.
+heal()
+{
+	if [ "$(list)" != "$NEW_LIST" ] || [ "$NEW_LIST" = "$OLD_LIST" ]; then
+		run setup "$@"
+		[ "$RC" = 0 ] || [ "$NEW_LIST" = "$OLD_LIST" ] ||
+			bad "the same again: exit status" 0 "$RC $ERR"
+	fi
+	setup apply --quiet "$NEW_FILE" 2>/dev/null
+	run setup verify
+	[ "$RC" = 0 ] || bad "healed: verify" 0 "$RC $OUT $ERR"
+	bad "healed: the machine" "$NEW" "$(machine)"
+	bad "healed: the list" "$NEW_LIST" "$(list)"
+}
+
+# begin FILE: these circuits and no others
+begin()
+{
+	setup apply --quiet "$1" 2>/dev/null || fail "apply of $1"
+	"$PREPARE"
+}
+
+# walk NAME OLD NEW COMMAND...: from the circuits of one file to those of the other
+walk()
+{
+	local name=$1 old=$TMP/$2 faults=0 kind n
+
+	NEW_FILE=$TMP/$3
+	shift 3
+	BROKEN=0
+	begin "$old"
+	OLD=$(machine) OLD_LIST=$(list)
+	run in_host circuit_faults list "$TMP/calls" ctcp-setup "$@"
+	equal "$name without a fault: exit status" 0 "$RC"
+	NEW=$(machine) NEW_LIST=$(list)
+	while read -r kind n <&3; do
+		begin "$old"
+		AT="$name, $kind at call $n of $(wc -l <"$TMP/calls")"
+		run in_host circuit_faults "$kind" "$n" ctcp-setup "$@"
+		judge
+		heal "$@"
+		faults=$((faults + 1))
+	done 3< <(chosen "$TMP/calls")
+	begin "$old"
+	AT=$name
+	bad "the way back: the machine" "$OLD" "$(machine)"
+	at_least "$name: faults" 1 $faults
+	equal "$name: faults that did harm" 0 $BROKEN
+	setup undo --all --quiet 2>/dev/null
+	unchanged "$name: undo leaves the host as it was" "$BEFORE"
+}
+
+# --- commands ----------------------------------------------------------------
+
+circuits_file()
+{
+	local file=$1
+
+	shift
+	printf '%s\n' "$@" >"$TMP/$file"
+}
+
+# What stands between the old list and the command
+nothing() { :; }
+on_trial()
+{
+	setup change lhc --rate 2gbit --quiet --confirm-within 1h 2>/dev/null
+}
+
+echo "# FAULTS=$FAULTS FAULTS_SEED=$SEED"
+without_module
+host faults
+BEFORE=$(state)
+PREPARE=nothing
+circuits_file none "# none"
+circuits_file one "$LHC"
+circuits_file two "$LHC" "$SKA"
+circuits_file other "$SKA"
+circuits_file faster "${LHC/1gbit/2gbit}"
+circuits_file new "${LHC/1gbit/2gbit}" "$ESA"
+# shellcheck disable=SC2086 # words of a command
+{
+	walk "the first add" none one $LHC --quiet
+	walk "add" one two $SKA --quiet
+}
+walk "change" one faster change lhc --rate 2gbit --quiet
+walk "del" two other del lhc --quiet
+walk "apply" two new apply --quiet "$TMP/new"
+walk "undo" two none undo --all --quiet
+PREPARE=on_trial
+walk "confirm" one faster confirm
+finish
