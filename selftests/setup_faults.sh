@@ -143,6 +143,8 @@ walk()
 	bad "the way back: the machine" "$OLD" "$(machine)"
 	at_least "$name: faults" 1 $faults
 	equal "$name: faults that did harm" 0 $BROKEN
+	setup cancel --quiet 2>/dev/null
+	succeeds "$name: no timer is left" until_true 5 no_timer
 	setup undo --all --quiet 2>/dev/null
 	unchanged "$name: undo leaves the host as it was" "$BEFORE"
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changes, made as one: all of them, or the state before.
+ * Changes, made as one: all of them, or the state before.  -errno is that of the change or
+ * the file that failed; what a rollback met is in notes.
  */
 #ifndef CTCP_COMMIT_H
 #define CTCP_COMMIT_H

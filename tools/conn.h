@@ -2,6 +2,9 @@
 /*
  * TCP connections of this network namespace, as sock_diag(7) tells of them: those that
  * may still have something to send.
+ *
+ * conn_parse(): -EBADMSG, not a connection.  conns_read(): -ENOENT or -EPROTONOSUPPORT, the
+ * kernel lists none; what @each returns ends it.  conn_device(): 0, no way leads there.
  */
 #ifndef CTCP_CONN_H
 #define CTCP_CONN_H

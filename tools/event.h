@@ -2,6 +2,9 @@
 /*
  * Events of circuits: one message of the module's multicast group, and what it
  * changes of what was known before.
+ *
+ * event_parse(): -ENOMSG, of a kind that is not known; -EBADMSG, not understood; free it in
+ * both cases.
  */
 #ifndef CTCP_EVENT_H
 #define CTCP_EVENT_H

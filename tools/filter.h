@@ -32,6 +32,9 @@
  *	class c7c0:1
  *	unfinished	one of the two, or of two classes: a run was killed in between
  *	other		somebody's, in the place of one of ours
+ *
+ * filter_parse(): -EINVAL, it is none of these.  flower_parse(): -EBADMSG, too short.
+ * filter_write(): -EEXIST, somebody's is in its place.  What @each returns ends the walk.
  */
 #ifndef CTCP_FILTER_H
 #define CTCP_FILTER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The generic netlink family of the module, which has a number only while the
- * module is loaded.
+ * module is loaded.  -EPROTONOSUPPORT: it is not, or is too old to have the family.
  */
 #ifndef CTCP_GENL_H
 #define CTCP_GENL_H

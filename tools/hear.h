@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Notifications of the kernel: a socket of its own, which is asked nothing.
+ * Notifications of the kernel: a socket of its own, which is asked nothing.  hear_read()
+ * takes one datagram that has come; @lost is set where one did not fit or was damaged.
  */
 #ifndef CTCP_HEAR_H
 #define CTCP_HEAR_H

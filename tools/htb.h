@@ -14,6 +14,9 @@
  *	unfinished				without its bfifo so far
  *	other rate R ceil C quantum Q leaf KIND	changed by somebody
  * That of all else has no limit, and what is below it is nobody's business.
+ *
+ * class_parse() and class_minor(): -EINVAL, it is none of these.  class_read() of one that
+ * is not there, or without a root of ours: absent, 0.
  */
 #ifndef CTCP_HTB_H
 #define CTCP_HTB_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The backend that is the running kernel: items by netlink, sysctl and module.
+ * The backend that is the running kernel: items by netlink, sysctl and module; set() reads
+ * back what it set, -EIO: the kernel has something else (item.h has the other errors).
  */
 #ifndef CTCP_KERNEL_H
 #define CTCP_KERNEL_H

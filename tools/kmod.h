@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel module, loaded and removed as modprobe does, without a fork.
+ * The kernel module, loaded and removed as modprobe does, without a fork.  module_remove():
+ * -EBUSY, -EAGAIN: it is in use.
  */
 #ifndef CTCP_KMOD_H
 #define CTCP_KMOD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Facts about the device and the host, and the way to the far side.
+ * Facts about the device and the host, and the way to the far side.  -ENODEV: there is no
+ * such device; link_index() is 0 then.
  */
 #ifndef CTCP_LINK_H
 #define CTCP_LINK_H

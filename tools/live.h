@@ -5,6 +5,9 @@
  *
  * An automatic circuit is one that the connections to a peer share of
  * themselves; the kernel shows these to CAP_NET_ADMIN only.
+ *
+ * live_parse() and totals_parse(): -EBADMSG, not one of these messages.  lives_read():
+ * -EPROTONOSUPPORT, as genl.h has it.
  */
 #ifndef CTCP_LIVE_H
 #define CTCP_LIVE_H

@@ -5,6 +5,11 @@
  * libnl-3 carries links here; it has a 32-bit tbf rate, no fq, no string metrics,
  * in Debian 11 no lookup of a route, and drops the extended acknowledgement, so
  * that qdiscs, routes and circuits go this way.
+ *
+ * Each asks and waits for the whole answer: -errno is the kernel's, with its own words in
+ * the sentence; -EBADMSG is an answer that is cut short, -ENOBUFS one that was lost.  The
+ * socket is opened anew after it.  @each gets every message, as mnl_cb_run() does it:
+ * MNL_CB_OK to go on, MNL_CB_ERROR with errno to end.
  */
 #ifndef CTCP_NL_H
 #define CTCP_NL_H

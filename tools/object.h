@@ -7,6 +7,10 @@
  *
  * with the prefixes in order, so that two circuits are alike if their texts are.
  * A device that is gone has only its number, "dev=#7".
+ *
+ * object_get() and object_of_prefix(): -ENOENT, there is none; all that ask the module:
+ * -EPROTONOSUPPORT, as genl.h has it.  object_format(): -E2BIG, more than an item holds.
+ * object_parse() and object_attr(): -EBADMSG.
  */
 #ifndef CTCP_OBJECT_H
 #define CTCP_OBJECT_H

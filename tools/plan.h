@@ -52,6 +52,8 @@
  *	else holds the sum.  With --pace the module divides the rate among the
  *	streams that send, so that one alone may have all of it, and fq is told no
  *	more than that.
+ *
+ * -EINVAL: such a circuit cannot be planned, and why.  What had to be decided is in notes.
  */
 #ifndef CTCP_PLAN_H
 #define CTCP_PLAN_H

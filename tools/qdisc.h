@@ -12,6 +12,9 @@
  *	mq unfinished			our own mq, not an fq under each queue
  *	htb default M			the minor of the class of all else; classes: htb.h
  *	foreign KIND HANDLE		somebody else's
+ *
+ * qdisc_parse(): -EINVAL, it is none of these.  qdisc_read() finds what is there, also if
+ * that is nothing: default.
  */
 #ifndef CTCP_QDISC_H
 #define CTCP_QDISC_H

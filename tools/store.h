@@ -3,6 +3,9 @@
  * States on disk: one file a network namespace, /run/ctcp-setup/NAMESPACE.state, or
  * below CTCP_RUNDIR; and beside them a file "module" while the module is one that we
  * loaded, for that is the machine's.
+ *
+ * store_lock(): -EBUSY, another has had it for 5 s.  store_read(): -EBADMSG, damaged; no file
+ * is an empty state.  store_write(): the state of before or all of this one is there.
  */
 #ifndef CTCP_STORE_H
 #define CTCP_STORE_H

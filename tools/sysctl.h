@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Values under /proc/sys, of the network namespace this process is in.
+ * Values under /proc/sys, of the network namespace this process is in: one line, its words
+ * with single blanks between.  -errno is open(2)'s, read(2)'s or write(2)'s.
  */
 #ifndef CTCP_SYSCTL_H
 #define CTCP_SYSCTL_H

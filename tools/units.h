@@ -2,7 +2,8 @@
 /*
  * Numbers with units, as iproute2 writes them (tc(8), PARAMETERS), but exact
  * and without its two traps: a bare number for a rate or a time is refused,
- * and so is "mbps", which tc reads as megabytes per second.
+ * and so is "mbps", which tc reads as megabytes per second.  -EINVAL: not a number of this
+ * kind; -ERANGE: out of range.  What is formatted parses to the same.
  */
 #ifndef CTCP_UNITS_H
 #define CTCP_UNITS_H

@@ -3,6 +3,8 @@
  * A line of words: blanks between them, "..." around one that has blanks or nothing in
  * it, and \ before a " or \ inside of that.  In a file that
  * people write # begins a comment, so that such a word is in quotes, too.
+ *
+ * words_split(): how many, -EBADMSG, a quotation mark is not closed, -E2BIG, too many.
  */
 #ifndef CTCP_WORDS_H
 #define CTCP_WORDS_H

@@ -8,7 +8,7 @@ T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
 TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"'
 
-check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so
+check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so $(T)/library
 	@rc=0; for t in $(TESTS); do echo "# $$t"; $(T)/$$t || rc=1; done; exit $$rc
 
 $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
@@ -19,6 +19,12 @@ $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# all of the library and no command: it needs none of them
+$(T)/library: $(O)/libctcp.a
+	@mkdir -p $(@D)
+	echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -x c - -x none -o $@ \
+		-Wl,--whole-archive $< -Wl,--no-whole-archive $(LDLIBS)
 
 # preloaded into tc and ip, which have no sanitizer in them
 $(T)/capture.so: tests/capture.c
