@@ -91,6 +91,79 @@ static int make(struct job *job, uint32_t i, struct err *e)
 	return 0;
 }
 
+/* --- many ------------------------------------------------------------------ */
+
+/* Changes from @first on that are made at once, 0 = they are not worth it */
+static uint32_t count_many(const struct diff *d, uint32_t first)
+{
+	uint32_t n = 0;
+
+	while (first + n < d->n && n < MANY_AT_ONCE &&
+	       item_goes_with_many(d->list[first + n].kind))
+		n++;
+	return d->backend->many && n >= d->backend->many ? n : 0;
+}
+
+static void look_ahead(struct diff *d, uint32_t first, uint32_t n)
+{
+	struct item_ref list[MANY_AT_ONCE];
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		list[i] = (struct item_ref){ d->list[first + i].kind, d->list[first + i].name };
+	d->backend->ahead(d->backend, list, n);
+}
+
+static int post_many(struct diff *d, uint32_t first, uint32_t n, struct err *e)
+{
+	const struct change *c = &d->list[first];
+	struct backend *b = d->backend;
+	int rc = 0, flushed;
+	struct err why;
+
+	look_ahead(d, first, n);
+	for (; n && !rc; c++, n--)
+		rc = faulty_step(c->name, e) ?: b->post(b, c->kind, c->name, c->to, e);
+	flushed = b->flush(b, &why);
+	return rc ? rc : flushed ? err_set(e, flushed, "%s", why.text) : 0;
+}
+
+/* Those that the kernel has now. */
+static void find_made(struct job *job, uint32_t first, uint32_t n)
+{
+	struct diff *d = job->d;
+	char now[ITEM_VALUE];
+	struct err unused;
+	uint32_t i;
+
+	look_ahead(d, first, n);
+	for (i = first; i < first + n; i++) {
+		const struct change *c = &d->list[i];
+
+		if (d->backend->get(d->backend, c->kind, c->name, now, &unused) ||
+		    !item_equal(c->kind, c->name, now, c->to))
+			continue;
+		d->of[i]->made = true;
+		job->out->changed++;
+	}
+	d->backend->ahead(d->backend, NULL, 0);
+}
+
+/* What was not made so is made alone, and then says why it cannot be. */
+static int make_many(struct job *job, uint32_t first, uint32_t n, struct err *e)
+{
+	int rc = post_many(job->d, first, n, e);
+	uint32_t i;
+
+	if (rc && job->resolve == ALL_OR_NONE)
+		return rc;
+	find_made(job, first, n);
+	for (i = first, rc = 0; i < first + n && !rc; i++)
+		if (!job->d->of[i]->made)
+			rc = make(job, i, e);
+	return rc;
+}
+
 /* --- back ------------------------------------------------------------------ */
 
 /*
@@ -190,10 +263,13 @@ static int settle_module(struct job *job, struct err *e)
 static int run(struct job *job, uint32_t *tried, struct err *e)
 {
 	struct diff *d = job->d;
+	uint32_t n;
 	int rc = 0;
 
-	for (*tried = 0; *tried < d->n && !rc; ++*tried)
-		rc = make(job, *tried, e);
+	for (*tried = 0; *tried < d->n && !rc; *tried += n ?: 1) {
+		n = count_many(d, *tried);
+		rc = n ? make_many(job, *tried, n, e) : make(job, *tried, e);
+	}
 	if (!rc)
 		rc = settle(job, e);
 	if (!rc)

@@ -543,15 +543,33 @@ static bool goes_back(const struct item *it)
 	return it->circuit == NOBODY && !it->held && it->kind != ITEM_MODULE;
 }
 
+/* The next of those that decide_all_unwanted() will read, @left and below */
+static void look_ahead(struct diff *d, uint32_t left, bool below)
+{
+	struct item_ref list[MANY_AT_ONCE];
+	uint32_t n = 0;
+
+	while (left-- > 0 && n < MANY_AT_ONCE)
+		if (goes_back(d->items[left]) && root_is_wanted(d, d->items[left]) == below)
+			list[n++] = (struct item_ref){ d->items[left]->kind,
+						       d->items[left]->name };
+	if (d->backend->many)
+		d->backend->ahead(d->backend, list, n);
+}
+
 /* The last set before all others; @below: what is below a root that is wanted, or the rest */
 static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
 {
-	uint32_t i;
+	uint32_t i, n = 0;
 	int rc = 0;
 
-	for (i = d->n_items; i-- > 0 && !rc; )
-		if (goes_back(d->items[i]) && root_is_wanted(d, d->items[i]) == below)
-			rc = decide_unwanted(d, d->items[i], e);
+	for (i = d->n_items; i-- > 0 && !rc; ) {
+		if (!goes_back(d->items[i]) || root_is_wanted(d, d->items[i]) != below)
+			continue;
+		if (n++ % MANY_AT_ONCE == 0)
+			look_ahead(d, i + 1, below);
+		rc = decide_unwanted(d, d->items[i], e);
+	}
 	return rc;
 }
 

@@ -23,6 +23,13 @@ static const char * const kind_names[ITEM_KINDS] = {
 	[ITEM_FILTER] = "filter",
 };
 
+/* Read and set by netlink messages of its own, of which there may be thousands. */
+bool item_goes_with_many(enum item_kind kind)
+{
+	return kind == ITEM_CIRCUIT || kind == ITEM_ROUTE || kind == ITEM_CLASS ||
+	       kind == ITEM_FILTER;
+}
+
 const char *item_kind_name(enum item_kind kind)
 {
 	return kind_names[kind];

@@ -18,6 +18,7 @@
 #define CTCP_ITEM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 
 #include "err.h"
@@ -45,6 +46,11 @@ enum item_kind {
 	ITEM_KINDS,
 };
 
+struct item_ref {
+	enum item_kind kind;
+	const char *name;
+};
+
 struct backend {
 	/* -ENOENT: no such item here; -ENODEV: its device is gone */
 	int (*get)(struct backend *b, enum item_kind kind, const char *name,
@@ -52,8 +58,23 @@ struct backend {
 	/* 1: left as it is, @e says why (a module in use); < 0: failed */
 	int (*set)(struct backend *b, enum item_kind kind, const char *name,
 		   const char *value, struct err *e);
+	/*
+	 * For @many and more at once; 0: there is nothing faster than one after the other.
+	 *
+	 * ahead(): get() of these will be called, and nothing set before.  Ends with the next
+	 * ahead(), also of none, and with set().
+	 * post(): a set() that is not waited for; what became of it get() tells after flush().
+	 */
+	uint32_t many;
+	void (*ahead)(struct backend *b, const struct item_ref *list, uint32_t n);
+	int (*post)(struct backend *b, enum item_kind kind, const char *name,
+		    const char *value, struct err *e);
+	int (*flush)(struct backend *b, struct err *e);
 };
 
+#define MANY_AT_ONCE	512	/* items at most */
+
+bool item_goes_with_many(enum item_kind kind);
 const char *item_kind_name(enum item_kind kind);
 int item_kind_parse(const char *s, enum item_kind *kind);
 bool item_name_is(enum item_kind kind, const char *name);

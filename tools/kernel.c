@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "circuit.h"
 #include "congctl.h"
 #include "filter.h"
@@ -355,6 +356,7 @@ static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 	char now[ITEM_VALUE], a[256], c[256];
 	int rc;
 
+	kernel_ahead_end(of(b));
 	rc = set_item(of(b), kind, name, value, e);
 	if (rc)
 		return rc;
@@ -369,8 +371,94 @@ static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 	return 0;
 }
 
+/* --- many ------------------------------------------------------------------ */
+
+#define MANY_LEAST	16	/* of fewer the questions ahead cost more than they save */
+#define ROUNDS		8	/* of questions that follow from an answer */
+
+/* @ask calls whatever is to be answered ahead.  Without memory all is asked in its turn. */
+void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data)
+{
+	uint32_t round, n = 1, more;
+	struct err unused;
+
+	kernel_ahead_end(k);
+	if (ahead_begin(&k->nl, &unused) || ahead_begin(&k->genl.nl, &unused)) {
+		kernel_ahead_end(k);
+		return;
+	}
+	for (round = 0; round < ROUNDS && n; round++) {
+		ask(data);
+		ahead_ask(&k->nl, &n);
+		ahead_ask(&k->genl.nl, &more);
+		n += more;
+	}
+	ahead_serve(&k->nl);
+	ahead_serve(&k->genl.nl);
+}
+
+void kernel_ahead_end(struct kernel *k)
+{
+	ahead_end(&k->nl);
+	ahead_end(&k->genl.nl);
+}
+
+struct asked {
+	struct backend *b;
+	const struct item_ref *list;
+	uint32_t n;
+};
+
+static void ask_items(void *data)
+{
+	const struct asked *a = data;
+	char value[ITEM_VALUE];
+	struct err unused;
+	uint32_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (item_goes_with_many(a->list[i].kind))
+			kernel_get(a->b, a->list[i].kind, a->list[i].name, value, &unused);
+}
+
+static void ahead_of_items(struct backend *b, const struct item_ref *list, uint32_t n)
+{
+	struct asked a = { .b = b, .list = list, .n = n };
+
+	if (n < b->many)
+		kernel_ahead_end(of(b));
+	else
+		kernel_ahead(of(b), ask_items, &a);
+}
+
+/* Circuits before the routes that lead to them. */
+static int post_item(struct backend *b, enum item_kind kind, const char *name,
+		     const char *value, struct err *e)
+{
+	struct kernel *k = of(b);
+	int rc = k->nl.post ? 0 : post_begin(&k->genl.nl, NULL, e) ?:
+				  post_begin(&k->nl, &k->genl.nl, e);
+
+	return rc ? rc : set_item(k, kind, name, value, e);
+}
+
+static int flush_items(struct backend *b, struct err *e)
+{
+	struct kernel *k = of(b);
+	int rc = k->nl.post ? post_flush(&k->nl, e) : 0;
+
+	post_end(&k->nl);
+	post_end(&k->genl.nl);
+	kernel_ahead_end(k);
+	return rc;
+}
+
 int kernel_open(struct kernel *k, struct err *e)
 {
+	k->backend.many = MANY_LEAST;
+	k->backend.ahead = ahead_of_items;
+	k->backend.post = post_item;
+	k->backend.flush = flush_items;
 	k->backend.get = kernel_get;
 	k->backend.set = kernel_set;
 	return nlm_open(&k->nl, NETLINK_ROUTE, e) ?: genl_open(&k->genl, e);
@@ -378,6 +466,7 @@ int kernel_open(struct kernel *k, struct err *e)
 
 void kernel_close(struct kernel *k)
 {
+	kernel_ahead_end(k);
 	nlm_close(&k->nl);
 	genl_close(&k->genl);
 }

@@ -17,6 +17,8 @@ struct kernel {
 };
 
 int kernel_open(struct kernel *k, struct err *e);
+void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data);
+void kernel_ahead_end(struct kernel *k);
 void kernel_close(struct kernel *k);
 
 #endif

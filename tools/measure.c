@@ -128,10 +128,12 @@ static void differences(const struct measure *m, struct judgement *j)
 	j->overlimits = b->stats.overlimits - a->stats.overlimits;
 }
 
+/* What it dropped itself it has not sent. */
 static uint64_t by_shaper(const struct measure *m, const struct plan *p,
 			  const struct judgement *j)
 {
-	uint64_t lost = per_second((double)j->lost * wire_of(m, p), j->us);
+	uint64_t behind = j->lost > j->drops ? j->lost - j->drops : 0;
+	uint64_t lost = per_second((double)behind * wire_of(m, p), j->us);
 
 	return j->sent > lost ? j->sent - lost : 0;
 }

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "ahead.h"
 #include "fault.h"
-#include "nl.h"
 
 #define ANSWER_LEAST	32768	/* bytes; a link of 300 alternative names has more */
 
@@ -44,6 +44,8 @@ int nlm_open(struct nl *nl, int protocol, struct err *e)
 {
 	nl->protocol = protocol;
 	nl->seq = 0;
+	nl->ahead = NULL;
+	nl->post = NULL;
 	return open_socket(nl, e);
 }
 
@@ -98,19 +100,28 @@ static bool is_error(int error)
 	return error <= 0 && error >= -4095;
 }
 
-static int on_error(const struct nlmsghdr *nlh, void *data)
+/* Of an NLMSG_ERROR: 0, or -errno and the kernel's words, which live as long as @nlh */
+int nlm_error(const struct nlmsghdr *nlh, const char **why)
 {
 	const struct nlmsgerr *msg = mnl_nlmsg_get_payload(nlh);
+
+	*why = "the kernel's answer is cut short";
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*msg) || !is_error(msg->error))
+		return -EBADMSG;
+	if (msg->error)
+		*why = ext_ack_text(nlh, -msg->error);
+	return msg->error;
+}
+
+static int on_error(const struct nlmsghdr *nlh, void *data)
+{
 	struct wait *w = data;
+	const char *why;
 
 	w->whole = true;
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*msg) || !is_error(msg->error)) {
-		w->rc = err_set(w->e, -EBADMSG, "the kernel's answer is cut short");
-		return MNL_CB_STOP;
-	}
-	w->rc = msg->error;
+	w->rc = nlm_error(nlh, &why);
 	if (w->rc)
-		err_set(w->e, w->rc, "%s", ext_ack_text(nlh, -w->rc));
+		err_set(w->e, w->rc, "%s", why);
 	return MNL_CB_STOP;
 }
 
@@ -185,6 +196,24 @@ static bool is_whole(const char *buf, size_t len)
 	return true;
 }
 
+int nlm_ready(struct nl *nl, struct err *e)
+{
+	return nl->sock ? 0 : open_socket(nl, e);
+}
+
+/* Its bytes; -EBADMSG: larger than @room, or not whole messages */
+ssize_t nlm_receive(struct nl *nl, char *buf, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = faulty_recv(mnl_socket_get_fd(nl->sock), buf, room, MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n <= room && is_whole(buf, (size_t)n) ? n : -EBADMSG;
+}
+
 /* Messages that nobody asked for; MNL_CB_ERROR as from @each, or -EBADMSG in errno. */
 int nlm_each(const void *buf, size_t len, mnl_cb_t each, void *data)
 {
@@ -226,7 +255,7 @@ static int nlm_wait(struct nl *nl, struct wait *w)
  */
 static int nlm_send(struct nl *nl, struct nlmsghdr *req, struct wait *w)
 {
-	int rc = nl->sock ? 0 : open_socket(nl, w->e);
+	int rc = nlm_ready(nl, w->e);
 
 	if (rc)
 		return rc;
@@ -245,6 +274,8 @@ int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e)
 {
 	struct wait w = { .e = e };
 
+	if (nl->post)
+		return post_add(nl, req, e);
 	req->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
 	return nlm_send(nl, req, &w);
 }
@@ -254,9 +285,11 @@ int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	    struct err *e)
 {
 	struct wait w = { .each = each, .data = data, .e = e };
+	int rc;
 
 	req->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
-	return nlm_send(nl, req, &w);
+	rc = nl->ahead ? ahead_get(nl, req, each, data, e) : 1;
+	return rc == 1 ? nlm_send(nl, req, &w) : rc;
 }
 
 int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
@@ -264,6 +297,8 @@ int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 {
 	struct wait w = { .each = each, .data = data, .e = e };
 
+	if (nl->ahead && ahead_asks(nl))
+		return err_set(e, -EINPROGRESS, "a dump is not asked ahead");
 	req->nlmsg_flags |= NLM_F_REQUEST | NLM_F_DUMP;
 	return nlm_send(nl, req, &w);
 }

@@ -16,6 +16,7 @@
 
 #include <libmnl/libmnl.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "err.h"
 
@@ -23,6 +24,8 @@ struct nl {
 	struct mnl_socket *sock;	/* NULL: to be opened with the next request */
 	int protocol;			/* NETLINK_ROUTE, NETLINK_GENERIC */
 	uint32_t seq;
+	struct ahead *ahead;		/* ahead.h; NULL: nothing is asked ahead */
+	struct post *post;		/* NULL: each change is waited for */
 };
 
 /* One message to build in place.  Ours are all well under 2 KiB. */
@@ -39,5 +42,10 @@ int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 int nlm_each(const void *buf, size_t len, mnl_cb_t each, void *data);
 int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	     struct err *e);
+
+/* For ahead.c and post.c: a socket that is open, one datagram, how a request ended */
+int nlm_ready(struct nl *nl, struct err *e);
+ssize_t nlm_receive(struct nl *nl, char *buf, size_t room);
+int nlm_error(const struct nlmsghdr *nlh, const char **why);
 
 #endif

@@ -747,6 +747,76 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	return 0;
 }
 
+/* --- ahead ----------------------------------------------------------------- */
+
+/* Circuits of the list, of which much is to be read */
+struct ahead_of {
+	struct session *s;
+	uint32_t first, end;
+};
+
+static bool is_asked(const struct session *s, uint32_t i)
+{
+	return s->state.circuits[i].standing == ADDING;
+}
+
+static bool is_wanted(const struct session *s, uint32_t i)
+{
+	return s->diff.look || s->state.circuits[i].standing != REMOVING;
+}
+
+/* As want_circuit() will ask, for what comes of it is not known yet */
+static void ask_circuit(struct session *s, uint32_t i)
+{
+	const struct circuit *c = &s->state.circuits[i].circuit;
+	struct route_want *routes = calloc(c->n_to + 1, sizeof(*routes));
+	struct backend *b = &s->kernel.backend;
+	char value[ITEM_VALUE];
+	struct err unused;
+	struct place place;
+	struct wants w;
+	uint32_t k;
+
+	if (!routes)
+		return;
+	if (is_asked(s, i) && !s->diff.look)
+		check_prefixes(s, c, &unused);
+	for (k = 0; k < c->n_to; k++)
+		want_route(s, c, &c->to[k], &s->planned[i], &routes[k], &unused);
+	place_of(s, i, &place);
+	wants_make(c, &s->planned[i].facts, &s->planned[i].plan, &place, routes, false, &w);
+	for (k = 0; k < w.n; k++)
+		if (item_goes_with_many(w.list[k].kind))
+			b->get(b, w.list[k].kind, w.list[k].name, value, &unused);
+	free(routes);
+}
+
+static void ask_circuits(void *data)
+{
+	const struct ahead_of *a = data;
+	unsigned int said = a->s->notes.n;
+	uint32_t i;
+
+	for (i = a->first; i < a->end; i++)
+		if (is_wanted(a->s, i) && (is_asked(a->s, i) || !a->s->diff.trust) &&
+		    !a->s->planned[i].rc)
+			ask_circuit(a->s, i);
+	a->s->notes.n = said;
+}
+
+/* Of one circuit it would not pay; a command that sets one reads that one alone. */
+static void look_ahead(struct session *s, uint32_t first)
+{
+	struct ahead_of a = { .s = s, .first = first, .end = first + MANY_AT_ONCE };
+
+	if (a.end > s->state.n_circuits)
+		a.end = s->state.n_circuits;
+	if (s->diff.trust || a.end - first < s->kernel.backend.many)
+		kernel_ahead_end(&s->kernel);
+	else
+		kernel_ahead(&s->kernel, ask_circuits, &a);
+}
+
 /* The module stays for the circuits of another namespace. */
 static void check_others(struct session *s)
 {
@@ -784,10 +854,13 @@ int session_diff(struct session *s, struct err *e)
 	if (!rc)
 		rc = diff_begin(&s->diff, e);
 	need = rc ? 0 : need_of_all(s);
-	for (i = 0; i < s->state.n_circuits && !rc; i++)
-		if (s->diff.look || s->state.circuits[i].standing != REMOVING)
-			rc = want_or_hold(s, i, need, s->state.circuits[i].standing == ADDING,
-					  own_netns, e);
+	for (i = 0; i < s->state.n_circuits && !rc; i++) {
+		if (i % MANY_AT_ONCE == 0)
+			look_ahead(s, i);
+		if (is_wanted(s, i))
+			rc = want_or_hold(s, i, need, is_asked(s, i), own_netns, e);
+	}
+	kernel_ahead_end(&s->kernel);
 	if (!rc && !s->diff.look)
 		check_others(s);
 	if (!rc && !s->diff.look)

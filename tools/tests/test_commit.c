@@ -35,6 +35,10 @@ struct fake {
 	struct fake_item items[48];
 	int count, fail_at, die_at, die_before;
 	int reads;		/* of items of one circuit alone */
+	uint32_t n_posted;
+	struct fake_item posted[48];
+	const struct fake_item *bad;	/* it was posted in vain, and will not do alone either */
+	bool reads_back;	/* what was posted */
 	bool in_use;		/* the module cannot be removed */
 	jmp_buf killed;
 };
@@ -78,8 +82,7 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 	struct fake *f = (struct fake *)b;
 	struct fake_item *item = fake_find(f, kind, name);
 
-	f->reads += kind == ITEM_CIRCUIT || kind == ITEM_ROUTE || kind == ITEM_FILTER ||
-		    (kind == ITEM_CLASS && !strstr(name, ":ffff"));
+	f->reads += !f->reads_back && item_goes_with_many(kind) && !strstr(name, ":ffff");
 	if (kind == ITEM_SYSCTL && !fake_has(f, name))
 		return err_set(e, -ENOENT, "no %s", name);
 	if (kind == ITEM_CIRCUIT && (!item || !fake_loaded(f))) {
@@ -104,12 +107,17 @@ static bool leads_to(const char *value, const char *congctl)
 	return r.len && route_has_congctl(&r, congctl);
 }
 
+static bool is_bad(const struct fake *f, enum item_kind kind, const char *name)
+{
+	return f->fail_at && f->bad && f->bad->kind == kind && !strcmp(f->bad->name, name);
+}
+
 static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		    const char *value, struct err *e)
 {
 	struct fake *f = (struct fake *)b;
 
-	if (++f->count == f->fail_at)
+	if (++f->count == f->fail_at || is_bad(f, kind, name))
 		return err_set(e, -EIO, "%s fails", name);
 	if (f->count == f->die_before)
 		longjmp(f->killed, 1);
@@ -131,6 +139,50 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 	return 0;
 }
 
+static void fake_ahead(struct backend *b, const struct item_ref *list, uint32_t n)
+{
+	struct fake *f = (struct fake *)b;
+
+	(void)list;
+	assert_in_range(n, 0, MANY_AT_ONCE);
+	f->reads_back &= n > 0;
+}
+
+static int fake_post(struct backend *b, enum item_kind kind, const char *name,
+		     const char *value, struct err *e)
+{
+	struct fake *f = (struct fake *)b;
+	struct fake_item *item = &f->posted[f->n_posted++];
+
+	(void)e;
+	assert_true(item_goes_with_many(kind));
+	item->kind = kind;
+	strcpy(item->name, name);
+	strcpy(item->value, value);
+	return 0;
+}
+
+/* As the kernel has it: one that fails does not keep it from the next. */
+static int fake_flush(struct backend *b, struct err *e)
+{
+	struct fake *f = (struct fake *)b;
+	uint32_t i, n = f->n_posted;
+
+	f->n_posted = 0;
+	f->reads_back = true;
+	f->bad = NULL;
+	for (i = 0; i < n; i++) {
+		const struct fake_item *item = &f->posted[i];
+
+		if (f->count + 1 == f->fail_at)
+			f->bad = item;
+		fake_set(b, item->kind, item->name, item->value, e);
+	}
+	return 0;
+}
+
+static bool fake_many;
+
 static void fake_reset(struct fake *f)
 {
 	static const char * const sysctls[][2] = {
@@ -151,6 +203,10 @@ static void fake_reset(struct fake *f)
 	memset(f, 0, sizeof(*f));
 	f->backend.get = fake_get;
 	f->backend.set = fake_set;
+	f->backend.many = fake_many;
+	f->backend.ahead = fake_ahead;
+	f->backend.post = fake_post;
+	f->backend.flush = fake_flush;
 	fake_put(f, ITEM_MODULE, MODULE_NAME, "absent");
 	fake_put(f, ITEM_SYSCTL, FCWND_SYSCTL, "0");
 	for (i = 0; i < ARRAY_SIZE(sysctls); i++)
@@ -1346,5 +1402,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_order_below_root, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("one at a time", tests, NULL, NULL);
+
+	fake_many = true;
+	return failed | cmocka_run_group_tests_name("many at once", tests, NULL, NULL);
 }
