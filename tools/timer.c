@@ -10,6 +10,7 @@
  * SIGTERM, by which a service manager ends what a session left behind, means now: nobody
  * would be there at the deadline.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -183,6 +184,28 @@ static void set_signals(void)
 	sigaction(SIGTERM, &term, NULL);
 }
 
+/* For Linux before 5.9.  RLIMIT_NOFILE may have been lowered since a file was opened. */
+static int close_one_by_one(int from)
+{
+	DIR *list = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!list)
+		return -errno;
+	while ((entry = readdir(list))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd >= from && fd != dirfd(list))
+			close(fd);
+	}
+	return closedir(list) ? -errno : 0;
+}
+
+static int close_from(int from)
+{
+	return syscall(__NR_close_range, from, ~0U, 0) ? close_one_by_one(from) : 0;
+}
+
 /* All files of the caller's but @ready, the lock among them. */
 static int leave_files(int ready)
 {
@@ -195,7 +218,7 @@ static int leave_files(int ready)
 			return -errno;
 	if (ready != READY_FD && dup2(ready, READY_FD) < 0)
 		return -errno;
-	return syscall(SYS_close_range, READY_FD + 1, ~0U, 0) ? -errno : 0;
+	return close_from(READY_FD + 1);
 }
 
 /* @path: of the state, which may have been told by way of the folder the caller was in. */
