@@ -269,6 +269,26 @@ same_handle()
 	host_end
 }
 
+# A tbf answers for any class id: none of them is in the way.
+from_tbf()
+{
+	local before
+
+	without_module
+	host from-tbf
+	before=$(all_state)
+	works "from a tbf: add" add lhc 10.81.0.0/16 1gbit --shaper tbf
+	works "from a tbf: change" setup change lhc --shaper htb --quiet
+	matches "from a tbf: its class" 'rate 1Gbit ceil 1Gbit ' "$(class 1)"
+	works "from a tbf: verify" setup verify
+	works "from a tbf: and back" setup change lhc --shaper tbf --quiet
+	matches "from a tbf: and back: the root" '^qdisc tbf c7c0:' "$(root_qdisc eth1)"
+	works "from a tbf: and back: verify" setup verify
+	works "from a tbf: undo" setup undo --all --quiet
+	all_unchanged "from a tbf: all as before" "$before"
+	host_end
+}
+
 # --- steps ---------------------------------------------------------------------
 
 LHC="add lhc --to 10.81.0.0/16,fd81::/32 --via 10.78.0.254 --via fd78::254 --rate 1gbit --rtt 10ms --shaper htb eth1"
@@ -549,6 +569,7 @@ refusals
 dry_run
 classified
 same_handle
+from_tbf
 faults
 guests
 many

@@ -270,13 +270,27 @@ static void get_options(const struct nlattr *options, struct class_found *found)
 		get_parms(mnl_attr_get_payload(parms), found);
 }
 
+/* The root of a tbf has a class for every minor (net/sched/sch_tbf.c: tbf_find()). */
+static bool is_htb(const struct nlmsghdr *nlh)
+{
+	const struct nlattr *attr;
+	char kind[16] = "";
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct tcmsg))
+		return false;
+	mnl_attr_for_each(attr, nlh, sizeof(struct tcmsg))
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			kind_get(attr, kind);
+	return !strcmp(kind, "htb");
+}
+
 static int on_class(const struct nlmsghdr *nlh, void *data)
 {
 	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
 	struct class_found *found = data;
 	const struct nlattr *attr;
 
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm))
+	if (!is_htb(nlh))
 		return MNL_CB_OK;
 	found->c->state = CLASS_OURS;
 	found->leaf = tcm->tcm_info;
@@ -417,8 +431,8 @@ static int on_walk(const struct nlmsghdr *nlh, void *data)
 	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
 	const struct class_walk *walk = data;
 
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm) ||
-	    tcm->tcm_ifindex != walk->ifindex || TC_H_MAJ(tcm->tcm_handle) != OUR_HANDLE)
+	if (!is_htb(nlh) || tcm->tcm_ifindex != walk->ifindex ||
+	    TC_H_MAJ(tcm->tcm_handle) != OUR_HANDLE)
 		return MNL_CB_OK;
 	errno = -walk->each(tcm->tcm_handle, walk->data);
 	return errno ? MNL_CB_ERROR : MNL_CB_OK;
