@@ -380,7 +380,7 @@ static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data)
 {
 	uint32_t round, n = 1, more;
-	struct err unused;
+	struct err unused = { "" };
 
 	kernel_ahead_end(k);
 	if (ahead_begin(&k->nl, &unused) || ahead_begin(&k->genl.nl, &unused)) {

@@ -273,9 +273,12 @@ struct member *state_find(struct state *st, const char *name)
 {
 	uint32_t i;
 
-	for (i = 0; i < st->n_circuits; i++)
-		if (member_is_there(&st->circuits[i]) && !strcmp(st->circuits[i].circuit.name, name))
-			return &st->circuits[i];
+	for (i = 0; i < st->n_circuits; i++) {
+		struct member *m = &st->circuits[i];
+
+		if (member_is_there(m) && !strcmp(m->circuit.name, name))
+			return m;
+	}
 	return NULL;
 }
 
