@@ -289,6 +289,28 @@ from_tbf()
 	host_end
 }
 
+# Of a circuit that cannot be planned what it has stays, and no more than that.
+device_down()
+{
+	local kept
+
+	host device-down
+	add lhc 10.81.0.0/16 1gbit
+	add ska 10.82.0.0/16 2gbit
+	kept=$(class 2)
+	ip -n "$HOST" link set eth1 down
+	works "the device is down: del of one" setup del lhc --quiet
+	equal "the device is down: its class goes" "" "$(class 1)"
+	equal "the device is down: its filters, too" 0 "$(filters | grep -c '10.81')"
+	equal "the device is down: the other's stays" "$kept" "$(class 2)"
+	equal "the device is down: its filters, too" 2 "$(filters | grep -c '10.82')"
+	ip -n "$HOST" link set eth1 up
+	setup change ska --quiet
+	works "up again: verify" setup verify
+	setup undo --all --quiet
+	host_end
+}
+
 # --- steps ---------------------------------------------------------------------
 
 LHC="add lhc --to 10.81.0.0/16,fd81::/32 --via 10.78.0.254 --via fd78::254 --rate 1gbit --rtt 10ms --shaper htb eth1"
@@ -570,6 +592,7 @@ dry_run
 classified
 same_handle
 from_tbf
+device_down
 faults
 guests
 many

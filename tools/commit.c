@@ -302,7 +302,7 @@ int commit_make(struct diff *d, struct store *s, enum resolve resolve, struct ou
 {
 	struct job job = {
 		.d = d, .store = s, .notes = notes, .out = out, .resolve = resolve,
-		.had_module = store_has_module(s),
+		.had_module = s->has_module,
 	};
 	uint32_t tried = 0;
 	int rc;

@@ -10,6 +10,7 @@
 
 #include "diff.h"
 #include "guarantee.h"
+#include "htb.h"
 #include "object.h"
 #include "qdisc.h"
 
@@ -324,21 +325,48 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 	return rc;
 }
 
-/*
- * What the circuit @name on this device wants cannot be told: what it may have
- * stays, and so do the machine's numbers.
- */
-void diff_hold(struct diff *d, int ifindex, const char *name)
+static bool is_one_of(const struct circuit *c, const char *to)
+{
+	char text[64];
+	uint32_t i;
+
+	for (i = 0; i < c->n_to; i++)
+		if (!strcmp(to, format_prefix(text, sizeof(text), &c->to[i])))
+			return true;
+	return false;
+}
+
+/* Its own, or what it shares with others */
+static bool may_have(const struct member *m, const struct item *it)
+{
+	const char *rest = it->name + strcspn(it->name, " ");
+	uint32_t minor;
+
+	switch (it->kind) {
+	case ITEM_MODULE:
+	case ITEM_SYSCTL:
+		return true;
+	case ITEM_CIRCUIT:
+		return !strcmp(it->name, m->circuit.name);
+	case ITEM_CLASS:
+		return it->ifindex == m->ifindex && *rest && !class_minor(rest + 1, &minor) &&
+		       (minor == m->classid || minor == CLASS_REST);
+	case ITEM_FILTER:
+		return it->ifindex == m->ifindex && *rest && is_one_of(&m->circuit, rest + 1);
+	case ITEM_ROUTE:
+		return is_one_of(&m->circuit, it->name);
+	default:
+		return it->ifindex == m->ifindex;
+	}
+}
+
+/* What this circuit wants cannot be told: what it may have stays. */
+void diff_hold(struct diff *d, const struct member *m)
 {
 	uint32_t i;
 
-	for (i = 0; i < d->n_items; i++) {
-		struct item *it = d->items[i];
-
-		it->held |= it->kind == ITEM_MODULE || it->kind == ITEM_SYSCTL ||
-			    (it->kind == ITEM_CIRCUIT ? !strcmp(it->name, name) :
-			     it->ifindex == ifindex);
-	}
+	for (i = 0; i < d->n_items; i++)
+		d->items[i]->held |= may_have(m, d->items[i]);
 }
 
 /* --- changes --------------------------------------------------------------- */

@@ -86,7 +86,7 @@ int diff_begin(struct diff *d, struct err *e);
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 	      struct err *e);
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
-void diff_hold(struct diff *d, int ifindex, const char *name);
+void diff_hold(struct diff *d, const struct member *m);
 int diff_end(struct diff *d, struct err *e);
 void diff_free(struct diff *d);
 

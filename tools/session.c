@@ -96,13 +96,14 @@ static bool if_name_is(const struct member *m)
 	return m->ifindex && if_indextoname((unsigned int)m->ifindex, dev);
 }
 
+/* Gone is what the kernel says is: a question that fails says nothing. */
 static int follow_device(struct state *st, int index)
 {
 	char dev[IFNAMSIZ];
 
 	if (if_indextoname((unsigned int)index, dev))
 		return state_device_is(st, index, dev);
-	return state_device_gone(st, index);
+	return errno == ENXIO || errno == ENODEV ? state_device_gone(st, index) : -errno;
 }
 
 /* Where an index is nobody's any more, that of who has the name now */
@@ -152,16 +153,18 @@ static int follow_devices(struct state *st, struct err *e)
 		i = st->n_base == n ? i + 1 : 0;
 	}
 	find_devices(st);
-	return rc ? err_set(e, rc, "out of memory") : 0;
+	return rc ? err_set(e, rc, "cannot ask the kernel for the devices of the state: %s",
+			    strerror(-rc)) : 0;
 }
 
 /* What undo of the module rests on is not in the namespace's own state. */
 static int add_module(struct session *s, struct err *e)
 {
 	struct base *b;
+	int rc = store_read_module(&s->store, e);
 
-	if (!store_has_module(&s->store))
-		return 0;
+	if (rc || !s->store.has_module)
+		return rc;
 	b = state_add_base(&s->state, ITEM_MODULE, MODULE_NAME, 0, "absent");
 	return !b || text_set(&b->ours, "loaded") ? err_set(e, -ENOMEM, "out of memory") : 0;
 }
@@ -358,7 +361,7 @@ static int cannot_plan(const struct session *s, uint32_t i, struct err *e)
 {
 	const struct planned *p = &s->planned[i];
 
-	if (!s->args->file)
+	if (!s->args->file && s->state.circuits[i].standing == ADDING)
 		return err_set(e, p->rc, "%s", p->why.text);
 	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name, p->why.text);
 }
@@ -367,6 +370,32 @@ static int cannot_plan(const struct session *s, uint32_t i, struct err *e)
 static bool is_strict(const struct session *s)
 {
 	return !s->diff.look && !s->diff.restore && !s->reverting;
+}
+
+/* The question failed, which says nothing of the circuit that it was asked for. */
+static bool is_not_answered(int rc)
+{
+	switch (rc) {
+	case -EIO:
+	case -EINTR:
+	case -EBADMSG:
+	case -ENOBUFS:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Of a circuit that stands only what holds for longer does not keep the others from going on. */
+static bool stops(const struct session *s, uint32_t i)
+{
+	int rc = s->planned[i].rc;
+
+	return rc && is_strict(s) &&
+	       (s->state.circuits[i].standing == ADDING || is_not_answered(rc));
 }
 
 /* One that cannot be planned takes nothing of its wire. */
@@ -406,7 +435,7 @@ static int plan_all(struct session *s, struct err *e)
 		if (s->state.circuits[i].standing == REMOVING)
 			continue;
 		plan_one(s, i, s->state.circuits[i].standing == ADDING);
-		if (s->planned[i].rc && s->state.circuits[i].standing == ADDING && is_strict(s))
+		if (stops(s, i))
 			return cannot_plan(s, i, e);
 	}
 	return is_strict(s) ? admit_all(s, e) : 0;
@@ -738,12 +767,12 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 		p->rc = not_standing(s, m, &p->why);
 	if (!p->rc)
 		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
-	if (p->rc && asked && is_strict(s))
+	if (stops(s, i))
 		return cannot_plan(s, i, e);
 	if (p->rc && s->reverting)
 		note(&s->notes, "circuit %s: %.300s", m->circuit.name, p->why.text);
 	if (p->rc && m->ifindex)
-		diff_hold(&s->diff, m->ifindex, m->circuit.name);
+		diff_hold(&s->diff, m);
 	return 0;
 }
 

@@ -365,22 +365,27 @@ static void module_path(const struct store *s, char *buf, size_t len)
 	snprintf(buf, len, "%s/" MODULE_FILE, s->dir);
 }
 
-/* We loaded it, since this boot. */
-bool store_has_module(const struct store *s)
+/* Into has_module; a note that cannot be read is none that is not there. */
+int store_read_module(struct store *s, struct err *e)
 {
 	char path[320], *text;
 	size_t len, n = strlen(s->boot);
-	bool has;
+	int rc;
 
+	s->has_module = false;
 	module_path(s, path, sizeof(path));
-	if (read_file(path, &text, &len))
-		return false;
-	has = len == n + 1 && !memcmp(text, s->boot, n);
+	rc = read_file(path, &text, &len);
+	if (rc == -ENOENT)
+		return 0;
+	if (rc)
+		return err_set(e, rc, "cannot read %s, which tells who loaded the module: %s", path,
+			       strerror(-rc));
+	s->has_module = len == n + 1 && !memcmp(text, s->boot, n);
 	free(text);
-	return has;
+	return 0;
 }
 
-int store_keep_module(const struct store *s, bool keep, struct err *e)
+int store_keep_module(struct store *s, bool keep, struct err *e)
 {
 	char path[320], text[64];
 	int rc;
@@ -388,7 +393,10 @@ int store_keep_module(const struct store *s, bool keep, struct err *e)
 	module_path(s, path, sizeof(path));
 	snprintf(text, sizeof(text), "%s\n", s->boot);
 	rc = keep ? write_file(s, path, text, strlen(text)) : remove_file(s, path);
-	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
+	if (rc)
+		return err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc));
+	s->has_module = keep;
+	return 0;
 }
 
 static bool is_state(const char *name)

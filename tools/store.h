@@ -24,6 +24,7 @@ struct store {
 	char *text;		/* the file as it was read, NULL = there was none */
 	size_t len;
 	bool touched;		/* it was written since */
+	bool has_module;	/* we loaded it, since this boot */
 };
 
 int store_open(struct store *s, struct err *e);
@@ -35,8 +36,8 @@ int store_write(struct store *s, const struct state *st, struct err *e);
 int store_restore(struct store *s, struct err *e);
 void store_path(const struct store *s, char *buf, size_t len);
 
-bool store_has_module(const struct store *s);
-int store_keep_module(const struct store *s, bool keep, struct err *e);
+int store_read_module(struct store *s, struct err *e);
+int store_keep_module(struct store *s, bool keep, struct err *e);
 bool store_others(const struct store *s, char *file, size_t len, char dev[IFNAMSIZ]);
 
 #endif

@@ -271,7 +271,8 @@ static void run_open(struct run *r)
 	strcpy(r->store.netns, NETNS);
 	assert_int_equal(store_read(&r->store, &r->state, &r->e), 0);
 	state_recover(&r->state);
-	if (store_has_module(&r->store)) {
+	assert_int_equal(store_read_module(&r->store, &r->e), 0);
+	if (r->store.has_module) {
 		b = state_add_base(&r->state, ITEM_MODULE, MODULE_NAME, 0, "absent");
 		assert_int_equal(text_set(&b->ours, "loaded"), 0);
 	}
@@ -1022,6 +1023,8 @@ static void test_not_asked(void **state)
 /* A circuit that cannot be planned keeps what it has, and the machine's numbers. */
 static void test_held(void **state)
 {
+	const struct member one = { .circuit = { .name = "eth1" }, .ifindex = 1 };
+	const struct member two = { .circuit = { .name = "eth2" }, .ifindex = 2 };
 	struct circuit a = circuit("eth1", 500000000, 26000, false);
 	struct run *r = malloc(sizeof(*r));
 
@@ -1029,7 +1032,7 @@ static void test_held(void **state)
 	assert_true(apply(&a) > 0);
 	run_open(r);
 	assert_int_equal(diff_begin(&r->diff, &r->e), 0);
-	diff_hold(&r->diff, 2, "eth2");
+	diff_hold(&r->diff, &two);
 	assert_int_equal(diff_end(&r->diff, &r->e), 0);
 	/* what is bound to eth1 alone: its qdisc and its circuit */
 	assert_int_equal(r->diff.n, 2);
@@ -1037,7 +1040,7 @@ static void test_held(void **state)
 	r = malloc(sizeof(*r));
 	run_open(r);
 	assert_int_equal(diff_begin(&r->diff, &r->e), 0);
-	diff_hold(&r->diff, 1, "eth1");
+	diff_hold(&r->diff, &one);
 	assert_int_equal(diff_end(&r->diff, &r->e), 0);
 	assert_int_equal(r->diff.n, 0);
 	run_close(r);
@@ -1173,6 +1176,29 @@ static void below_root(const struct run *r, char *text, size_t len)
 						 c->kind == ITEM_QDISC ? 'q' : 'f', sign,
 						 strchr(c->name, ' ') ?: "");
 	}
+}
+
+/* Of another on its device, what the two share stays. */
+static void test_held_beside(void **state)
+{
+	struct circuit c = in_class("192.0.2.0/24,203.0.113.0/24");
+	struct member other = { .circuit = c, .ifindex = 1, .classid = 2 };
+	struct run *r = malloc(sizeof(*r));
+	char text[512];
+	struct err e;
+
+	(void)state;
+	assert_true(apply(&c) > 0);
+	strcpy(other.circuit.name, "ska");
+	other.circuit.n_to = 0;
+	assert_int_equal(parse_to("198.18.0.0/15", &other.circuit, &e), 0);
+	run_open(r);
+	assert_int_equal(diff_begin(&r->diff, &r->e), 0);
+	diff_hold(&r->diff, &other);
+	assert_int_equal(diff_end(&r->diff, &r->e), 0);
+	below_root(r, text, sizeof(text));
+	assert_string_equal(text, "f- 203.0.113.0/24 f- 192.0.2.0/24 c-1 ");
+	run_close(r);
 }
 
 /* The circuit is set (NULL: undone) by these changes below the root, in this order. */
@@ -1395,6 +1421,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_module_was_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_held_beside, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),

@@ -783,6 +783,27 @@ static void test_no_dir(void **state)
 	store_close(&s);
 }
 
+static bool has_module(struct store *s)
+{
+	struct err e;
+
+	assert_int_equal(store_read_module(s, &e), 0);
+	return s->has_module;
+}
+
+/* A folder in its place: what cannot be read is not as if there were none. */
+static void module_unreadable(struct store *s, const char *dir)
+{
+	char path[80];
+	struct err e;
+
+	snprintf(path, sizeof(path), "%s/module", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(store_read_module(s, &e) < 0);
+	assert_non_null(strstr(e.text, path));
+	assert_int_equal(rmdir(path), 0);
+}
+
 /* The module's note is of this boot; another namespace's circuits are found. */
 static void test_module(void **state)
 {
@@ -794,12 +815,13 @@ static void test_module(void **state)
 	size_t len;
 
 	open_store(&s, dir);
-	assert_false(store_has_module(&s));
+	assert_false(has_module(&s));
 	assert_int_equal(store_keep_module(&s, true, &e), 0);
-	assert_true(store_has_module(&s));
+	assert_true(has_module(&s));
 	put_file(dir, "module", "another boot\n", 13);
-	assert_false(store_has_module(&s));
+	assert_false(has_module(&s));
 	assert_int_equal(store_keep_module(&s, false, &e), 0);
+	module_unreadable(&s, dir);
 	assert_false(store_others(&s, file, sizeof(file), dev));
 	put_file(dir, "c9.state", f->text, f->len);	/* of another boot */
 	assert_false(store_others(&s, file, sizeof(file), dev));
