@@ -12,6 +12,8 @@ need_commands ctcp-setup ctcp-setup-faulty tc jq
 need_module
 
 STEPS_MAX=60
+MANY=300
+slow_kernel && MANY=40	# still more than are set at once
 
 # circuits: their names as the kernel has them, in one line
 circuits()
@@ -318,6 +320,92 @@ hundred()
 	host_end
 }
 
+# list_of N SHAPER: lines of a circuits file
+list_of()
+{
+	local n
+
+	for ((n = 1; n <= $1; n++)); do
+		echo "add c$n --to 10.$((90 + n / 250)).$((n % 250)).0/24,fd90:$n::/32" \
+			"--via 10.78.0.254 --via fd78::254 --rate 10mbit --rtt 10ms --shaper $2 eth1"
+	done
+}
+
+# What a list of circuits has made, by other programs than the tool.  Which class a circuit
+# has is the tool's choice; these came in the same order.
+made()
+{
+	setup save | grep -v '^#'
+	in_host sh -c 'tc class show dev eth1; tc filter show dev eth1' | sort
+	in_host ip -d -4 route show
+	in_host ip -d -6 route show | sort
+	configured
+}
+
+# Many are set and read in few datagrams, one alone is not: both make the same.
+at_once()
+{
+	local shaper=$1 before one_by_one words
+
+	without_module
+	host "at-once-$shaper"
+	before=$(state)
+	list_of $MANY "$shaper" >"$TMP/circuits"
+	while read -ra words; do
+		setup "${words[@]}" --quiet || fail "at once, $shaper: ${words[1]} alone"
+	done <"$TMP/circuits"
+	one_by_one=$(made)
+	equal "at once, $shaper: circuits one by one" $MANY "$(configured | wc -l)"
+	works "at once, $shaper: undo" setup undo --all --quiet
+	unchanged "at once, $shaper: all as before" "$before"
+	works "at once, $shaper: apply" setup apply --quiet "$TMP/circuits"
+	same "at once, $shaper: the same as one by one" "$one_by_one" "$(made)"
+	works "at once, $shaper: verify" setup verify
+	works "at once, $shaper: apply again" setup apply --json "$TMP/circuits"
+	json_is "at once, $shaper: apply again changes nothing" 0 '.changes | length'
+	sed 's/10mbit/20mbit/' "$TMP/circuits" >"$TMP/faster"
+	works "at once, $shaper: twice the rate" setup apply --quiet "$TMP/faster"
+	works "at once, $shaper: twice the rate: verify" setup verify
+	equal "at once, $shaper: twice the rate: all" $MANY "$(configured | grep -c ' rate=2500000 ')"
+	works "at once, $shaper: as it was" setup apply --quiet "$TMP/circuits"
+	same "at once, $shaper: as it was: the same" "$one_by_one" "$(made)"
+	works "at once, $shaper: undo" setup undo --all --quiet
+	unchanged "at once, $shaper: all as before again" "$before"
+	host_end
+}
+
+# none_at_once DESCRIPTION PATTERN: apply of $TMP/circuits is refused, and leaves nothing behind
+none_at_once()
+{
+	local before
+
+	before=$(state)
+	complains "$1" 1 "$2" setup apply --quiet "$TMP/circuits"
+	unchanged "$1: all as before" "$before"
+}
+
+# One among many, in the first lot of datagrams and in the last: a prefix that somebody's
+# circuit has, and a gateway that the kernel refuses when all else is there.
+refused_at_once()
+{
+	local n prefix
+
+	host refused-at-once
+	modprobe tcp_circuit
+	for n in 3 $((MANY - 10)); do
+		prefix=10.$((90 + n / 250)).$((n % 250)).0/24
+		list_of $MANY none >"$TMP/circuits"
+		in_host circuit_nl new mine prefix "$prefix" window 7 || fail "circuit_nl new"
+		none_at_once "another's prefix, circuit $n of $MANY" \
+			"circuit c$n: --to: $prefix is that of circuit mine"
+		setup circuit del mine
+		sed -i "${n}s/--via 10.78.0.254/--via 10.77.7.7/" "$TMP/circuits"
+		none_at_once "no such gateway, circuit $n of $MANY" \
+			"the kernel refuses the route to $prefix: "
+	done
+	host_end
+}
+
 add_change_del
 prefixes
 refusals
@@ -325,4 +413,7 @@ files
 bad_files
 killed
 hundred
+at_once none
+at_once htb
+refused_at_once
 finish
