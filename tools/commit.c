@@ -133,7 +133,7 @@ static void find_made(struct job *job, uint32_t first, uint32_t n)
 {
 	struct diff *d = job->d;
 	char now[ITEM_VALUE];
-	struct err unused;
+	struct err unused = { "" };
 	uint32_t i;
 
 	look_ahead(d, first, n);

@@ -99,7 +99,7 @@ struct base *item_base(const struct diff *d, const struct item *it)
 int diff_begin(struct diff *d, struct err *e)
 {
 	char value[ITEM_VALUE];
-	struct err unused;
+	struct err unused = { "" };
 	uint32_t i;
 	int rc = d->backend->get(d->backend, ITEM_MODULE, MODULE_NAME, value, e);
 

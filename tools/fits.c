@@ -122,7 +122,7 @@ static void consider(struct misfit *f, uint32_t a, uint32_t b)
 {
 	uint32_t later = a > b ? a : b, earlier = a > b ? b : a;
 	const struct member *m = &f->st->circuits[later];
-	struct err unused;
+	struct err unused = { "" };
 
 	if (m->standing == ADDING && later < f->at &&
 	    beside(&m->circuit, &f->st->circuits[earlier], &unused))

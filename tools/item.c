@@ -51,7 +51,7 @@ int item_kind_parse(const char *s, enum item_kind *kind)
 static bool is_device(const char *name)
 {
 	char dev[IFNAMSIZ];
-	struct err unused;
+	struct err unused = { "" };
 
 	return !parse_dev(name, dev, &unused);
 }
@@ -59,7 +59,7 @@ static bool is_device(const char *name)
 static bool is_prefix(const char *name)
 {
 	struct prefix to;
-	struct err unused;
+	struct err unused = { "" };
 
 	return !parse_prefix(name, &to, &unused);
 }
@@ -93,7 +93,7 @@ static bool is_sysctl(const char *name)
 bool item_name_is(enum item_kind kind, const char *name)
 {
 	char circuit[TCP_CIRCUIT_NAME_LEN];
-	struct err unused;
+	struct err unused = { "" };
 
 	switch (kind) {
 	case ITEM_SYSCTL:

@@ -188,7 +188,7 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
  */
 static uint32_t circuits_left(struct kernel *k)
 {
-	struct err unused;
+	struct err unused = { "" };
 	struct totals t;
 
 	return totals_read(&k->genl, &t, &unused) ? 0 : t.circuits;
@@ -413,7 +413,7 @@ static void ask_items(void *data)
 {
 	const struct asked *a = data;
 	char value[ITEM_VALUE];
-	struct err unused;
+	struct err unused = { "" };
 	uint32_t i;
 
 	for (i = 0; i < a->n; i++)

@@ -58,7 +58,7 @@ static void put_other(struct monitor *m, const char *name, const char *text)
 /* Without what was known, a change is told by what a circuit is now. */
 static void relearn(struct monitor *m)
 {
-	struct err unused;
+	struct err unused = { "" };
 
 	lives_free(&m->known);
 	lives_read(&m->known, &unused);

@@ -495,7 +495,7 @@ static void say_whose_prefix(const struct object *o, struct err *why)
 	const struct prefix *p = NULL;
 	const struct live *other;
 	struct lives ls;
-	struct err unused;
+	struct err unused = { "" };
 	char text[64], said[sizeof(why->text)];
 
 	if (!lives_read(&ls, &unused))

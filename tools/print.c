@@ -324,7 +324,7 @@ static int filter_commands(const struct change *c, const char *dev, char *buf, s
 {
 	struct prefix to;
 	struct filter f;
-	struct err unused;
+	struct err unused = { "" };
 	FILE *out;
 
 	if (parse_prefix(strchr(c->name, ' ') + 1, &to, &unused) || filter_parse(c->to, &f))

@@ -801,7 +801,7 @@ static void ask_circuit(struct session *s, uint32_t i)
 	struct route_want *routes = calloc(c->n_to + 1, sizeof(*routes));
 	struct backend *b = &s->kernel.backend;
 	char value[ITEM_VALUE];
-	struct err unused;
+	struct err unused = { "" };
 	struct place place;
 	struct wants w;
 	uint32_t k;

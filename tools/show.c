@@ -97,7 +97,7 @@ static void show_others(struct session *s, json_t *list)
 {
 	json_t *circuits, *peers;
 	struct totals t;
-	struct err unused;
+	struct err unused = { "" };
 	bool known = !totals_read(&s->kernel.genl, &t, &unused);
 
 	if (!list) {

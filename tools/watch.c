@@ -147,7 +147,7 @@ static void follow_module(struct watch *w)
 {
 	uint16_t was = w->module.nl.sock ? w->module.family : 0;
 	struct genl now;
-	struct err unused;
+	struct err unused = { "" };
 
 	if (genl_open(&now, &unused))
 		return;
