@@ -19,7 +19,7 @@ need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup
 need_module
 
 RATE_MBIT=1000
-REROUTES=5		# of each kind: CUBIC's share is the middle of them
+REROUTES=3		# of each kind: CUBIC's share is the middle of them
 if [ "$LAB" != uml ]; then
 	RATE_MBIT=100
 	REROUTES=1
