@@ -421,14 +421,13 @@ u32 stream_share(struct sock *sk, u32 window)
 	u32 sockets;
 
 	s->settled = 0;
-	if (stream_dead(sk)) {
+	if (stream_idle(tcp_sk(sk)) || stream_dead(sk)) {
 		stream_rest(sk);
-		return 1;	/* what the timer sends again */
-	}
-	if (stream_idle(tcp_sk(sk))) {
-		stream_rest(sk);
-		/* what it would get: an equal part */
 		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
+		/* no share accounts for what a dead one sends: what the timer repeats */
+		if (sockets > 1 && stream_dead(sk))
+			return 1;
+		/* what it would get: an equal part */
 		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
 	}
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
