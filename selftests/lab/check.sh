@@ -39,7 +39,7 @@ LAB_DIR_HERE=$here	# for runs.sh
 export LAB_DIR_HERE
 . "$here/runs.sh"
 
-PACKAGES="gcc clang libclang-rt-14-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
+PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 gnuplot-nox"
