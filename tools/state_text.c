@@ -66,7 +66,10 @@ void circuit_print(FILE *out, const struct circuit *c)
 		fprintf(out, " --guarantee %s", guarantee_name(c->guarantee));
 	if (c->prefer != PREFER_UNSAID)
 		fprintf(out, " --prefer %s", prefer_name(c->prefer));
-	fprintf(out, " --shaper %s%s", shaper_name(c->shaper), c->pace ? " --pace" : " --unpaced");
+	fprintf(out, " --shaper %s", shaper_name(c->shaper));
+	/* who chooses the shaper chooses that, too */
+	if (c->shaper != SHAPER_AUTO)
+		fputs(c->pace ? " --pace" : " --unpaced", out);
 	fprintf(out, "%s%s%s%s", c->early_window ? " --early-window" : "",
 		c->default_cc ? " --default-cc" : "", c->overbook ? " --overbook" : "",
 		c->dev[0] == '-' ? " --" : "");

@@ -72,7 +72,9 @@ static void check_object(const char *text)
 /* The route that a circuit would make of it, which has all that it had. */
 static void check_built(const struct route *r)
 {
-	struct route_want want = { .ifindex = route_ifindex(r), .dev = "eth1" };
+	struct route_want want = {
+		.ifindex = route_ifindex(r), .dev = "eth1", .congctl = CC_NAME,
+	};
 	struct err e = { "" };
 	struct route out;
 	int rc;
@@ -160,7 +162,7 @@ static void check_pair(enum item_kind kind, const char *name, const char *a, con
 	drift_text(&c, text, sizeof(text));
 	change_commands(&c, "eth1", lines, sizeof(lines));
 	if (kind == ITEM_ROUTE) {
-		route_text_without_congctl(a, b);
+		route_text_without_congctl(a, b, CC_NAME);
 		route_text_same_way(a, b);
 	}
 	if (kind == ITEM_CIRCUIT)
