@@ -839,7 +839,7 @@ bursts_beside_bulk()
 	flow 130000
 	established
 	until_true 20 many_delivered
-	in_src timeout 60 circuit_hostile bursts -u $NOBODY -t 20000 -p 400 $FAR $PORT \
+	in_src timeout 60 circuit_hostile bursts -u $NOBODY -t 5000 -p 400 $FAR $PORT \
 		>/dev/null
 	innocent "bursts of 100 segments each 400 ms beside a bulk stream" 2
 }
