@@ -465,6 +465,8 @@ u64 stream_turns_rate(struct sock *sk, u32 window);
 u32 pool_left(struct pool *p, const struct sock *sk);
 u32 pool_in_flight(const struct pool *p, const struct sock *sk);
 u64 pool_over(const struct pool *p);
+u32 stream_own_turn(const struct sock *sk);
+void pool_uncount_turn(struct pool *p, const struct sock *sk);
 void pool_unbook(struct pool *p, struct stream *s);
 void pool_leave_behind(struct pool *p, const struct sock *sk);
 void stream_take_turn(struct sock *sk);

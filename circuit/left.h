@@ -111,4 +111,25 @@ static inline void left_add(struct left *l, u64 now, u32 segments, u32 lasts)
 		l->batch[i] = i < n ? all[i] : (struct left_batch){ 0, 0 };
 }
 
+/* One segment that was to be over at @until, or about then, is accounted for elsewhere. */
+static inline void left_remove(struct left *l, u64 now, u64 until)
+{
+	struct left_batch *nearest = NULL;
+	u64 off, least = U64_MAX;
+	u32 i;
+
+	for (i = 0; i < LEFT_BATCHES; i++) {
+		if (left_is_over(&l->batch[i], now))
+			continue;
+		off = l->batch[i].until > until ? l->batch[i].until - until :
+						  until - l->batch[i].until;
+		if (off < least) {
+			least = off;
+			nearest = &l->batch[i];
+		}
+	}
+	if (nearest)
+		nearest->segments--;
+}
+
 #endif /* _CIRCUIT_LEFT_H */

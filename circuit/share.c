@@ -117,14 +117,18 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 	bool waited = stream_waits(s);
-	u32 take;
+	u32 take, own, flies;
 
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
 	if (waited)
 		stream_report_held(sk);
 	spin_lock_bh(&p->lock);
-	take = split_left(window, p->cwnd_total + pool_in_flight(p, sk), n);
+	flies = pool_in_flight(p, sk);
+	own = waited ? min(stream_own_turn(sk), flies) : 0;
+	take = split_left(window, p->cwnd_total + flies - own, n);
+	if (take && own)
+		pool_uncount_turn(p, sk);
 	if (take)
 		pool_set(p, s, s->state, s->share + take);
 	spin_unlock_bh(&p->lock);

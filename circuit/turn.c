@@ -136,6 +136,24 @@ static void stream_count_turn(struct sock *sk)
 	spin_unlock_bh(&p->lock);
 }
 
+/* Segments of its turns that are counted in flight; the lock is held. */
+u32 stream_own_turn(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->let_go && s->turn_counted &&
+	       tcp_sk(sk)->tcp_clock_cache < s->depart + stream_rtt_ns(sk);
+}
+
+/* Its share accounts for that segment from now on; the lock is held. */
+void pool_uncount_turn(struct pool *p, const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	left_remove(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache),
+		    clock_us(s->depart) + stream_rtt_us(sk));
+}
+
 /*
  * The stream no longer waits: give its turn back if that is still to come.  With a
  * rate, its next segment of the first ten leaves one turn for each busy stream later

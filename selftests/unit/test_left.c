@@ -57,6 +57,26 @@ static void stays_over(void **state)
 	assert_int_equal(left_segments(&l, UINT32_MAX + 91ULL + 2 * later), 0);
 }
 
+/* One that is accounted for elsewhere is taken out where it is, or nearest to that. */
+static void removed(void **state)
+{
+	struct left l = { 0 };
+
+	(void)state;
+	left_remove(&l, 0, 100);
+	left_add(&l, 0, 1, 10000);
+	left_add(&l, 0, 3, 50000);
+	left_remove(&l, 5, 49000);
+	assert_int_equal(left_segments(&l, 5), 3);
+	left_remove(&l, 5, 9000);
+	assert_int_equal(left_segments(&l, 5), 2);
+	assert_int_equal(left_segments(&l, 20000), 2);
+	left_add(&l, 20000, 1, 5000);
+	assert_int_equal(left_segments(&l, 20000), 3);
+	left_remove(&l, 60000, 60000);
+	assert_int_equal(left_segments(&l, 49999), 2);
+}
+
 /*
  * One every ms with a round trip of 310 ms: at each moment about as many are counted
  * as are in flight, and on average as many.
@@ -102,6 +122,7 @@ int main(void)
 		cmocka_unit_test(one),
 		cmocka_unit_test(near_and_far),
 		cmocka_unit_test(stays_over),
+		cmocka_unit_test(removed),
 		cmocka_unit_test(over_and_over),
 		cmocka_unit_test(crowded),
 	};

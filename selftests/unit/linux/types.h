@@ -17,6 +17,7 @@ typedef int32_t s32;
 typedef uint64_t u64;
 
 #define U32_MAX		UINT32_MAX
+#define U64_MAX		UINT64_MAX
 #define READ_ONCE(x)	(x)
 #define WRITE_ONCE(x, value)	((x) = (value))
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
