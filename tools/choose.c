@@ -11,8 +11,6 @@
 #include "guarantee.h"
 #include "units.h"
 
-#define MBIT 125000ULL	/* bytes/s */
-
 /* One more circuit of the device; @c: one that is chosen for names no shaper. */
 void site_count(struct site *s, const struct circuit *c)
 {

@@ -64,7 +64,7 @@ int plan_check_device(const struct circuit *c, const struct facts *f,
 		return -EOPNOTSUPP;
 	if (!f->up)
 		return err_set(e, -ENETDOWN, "%s is down; ip link set %s up", f->dev, f->dev);
-	if (f->speed_mbit && c->rate > f->speed_mbit * 125000)
+	if (f->speed_mbit && c->rate > f->speed_mbit * MBIT)
 		return err_set(e, -ERANGE, "--rate: %s is more than %s carries, %" PRIu64 "mbit",
 			       format_rate(rate, sizeof(rate), c->rate), f->dev, f->speed_mbit);
 	if (f->master[0])

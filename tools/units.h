@@ -13,6 +13,7 @@
 
 #include "err.h"
 
+#define MBIT		125000ULL		/* bytes/s */
 #define RATE_MIN	1000ULL			/* bytes/s: 8 kbit/s */
 #define RATE_MAX	125000000000ULL		/* bytes/s: 1 tbit/s */
 #define RTT_MAX_US	10000000ULL		/* 10 s */

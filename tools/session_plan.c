@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Facts -> plans of all circuits of a session: see session_plan.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "admit.h"
+#include "link.h"
+#include "session_plan.h"
+#include "units.h"
+
+/* The device's facts, where they were read for another of its circuits. */
+static const struct facts *known_facts(const struct session *s, uint32_t i)
+{
+	int index = s->state.circuits[i].ifindex;
+	uint32_t k;
+
+	for (k = i; k-- > 0; )
+		if (index && s->planned[k].facts.ifindex == index)
+			return &s->planned[k].facts;
+	return NULL;
+}
+
+/* Only of what this command asks for it is told what the plan decided. */
+static void plan_one(struct session *s, uint32_t i, bool asked)
+{
+	const struct circuit *c = &s->state.circuits[i].circuit;
+	struct notes unused = { 0 }, *notes = asked && !s->reverting ? &s->notes : &unused;
+	const struct facts *known = known_facts(s, i);
+	struct planned *p = &s->planned[i];
+
+	if (known)
+		p->facts = *known;
+	else
+		p->rc = facts_read(&s->kernel.nl, c->dev, &p->facts, &p->why);
+	if (!p->rc)
+		p->rc = plan_check_device(c, &p->facts, notes, &p->why);
+	if (!p->rc)
+		p->rc = plan_make(c, &p->facts, &p->plan, notes, &p->why);
+}
+
+/* Which of several it is, is said where it is not the one that the command names. */
+int cannot_plan(const struct session *s, uint32_t i, struct err *e)
+{
+	const struct planned *p = &s->planned[i];
+
+	if (!s->args->file && s->state.circuits[i].standing == ADDING)
+		return err_set(e, p->rc, "%s", p->why.text);
+	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name, p->why.text);
+}
+
+/* What cannot be done as it was asked for is an error. */
+bool is_strict(const struct session *s)
+{
+	return !s->diff.look && !s->diff.restore && !s->reverting;
+}
+
+/* The question failed, which says nothing of the circuit that it was asked for. */
+static bool is_not_answered(int rc)
+{
+	switch (rc) {
+	case -EIO:
+	case -EINTR:
+	case -EBADMSG:
+	case -ENOBUFS:
+	case -ENOMEM:
+	case -EMFILE:
+	case -ENFILE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Of a circuit that stands only what holds for longer does not keep the others from going on. */
+bool stops(const struct session *s, uint32_t i)
+{
+	int rc = s->planned[i].rc;
+
+	return rc && is_strict(s) &&
+	       (s->state.circuits[i].standing == ADDING || is_not_answered(rc));
+}
+
+/* One that cannot be planned takes nothing of its wire. */
+static int admit_all(struct session *s, struct err *e)
+{
+	struct load *list = calloc(s->state.n_circuits + 1, sizeof(*list));
+	uint32_t i, n = 0;
+	int rc;
+
+	if (!list)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (i = 0; i < s->state.n_circuits; i++) {
+		const struct member *m = &s->state.circuits[i];
+		const struct facts *f = &s->planned[i].facts;
+
+		if (m->standing == REMOVING || !f->ifindex)
+			continue;
+		list[n++] = (struct load){
+			.circuit = &m->circuit, .ifindex = f->ifindex, .wire = f->wire_ifindex,
+			.wire_name = f->wire, .speed = f->speed_mbit * MBIT,
+			.added = m->standing == ADDING,
+		};
+	}
+	rc = admit(list, n, e);
+	free(list);
+	return rc;
+}
+
+int plan_all(struct session *s, struct err *e)
+{
+	uint32_t i;
+
+	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
+	if (!s->planned)
+		return err_set(e, -ENOMEM, "out of memory");
+	for (i = 0; i < s->state.n_circuits; i++) {
+		if (s->state.circuits[i].standing == REMOVING)
+			continue;
+		plan_one(s, i, s->state.circuits[i].standing == ADDING);
+		if (stops(s, i))
+			return cannot_plan(s, i, e);
+	}
+	return is_strict(s) ? admit_all(s, e) : 0;
+}
+
+/* Pages of all circuits: tcp_mem has room for their sum. */
+uint64_t need_of_all(const struct session *s)
+{
+	uint64_t need = 0;
+	uint32_t i;
+
+	for (i = 0; i < s->state.n_circuits; i++)
+		if (s->state.circuits[i].standing != REMOVING && !s->planned[i].rc)
+			need += s->planned[i].plan.need;
+	return need;
+}
