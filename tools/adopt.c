@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
+#include "grow.h"
 
 #define ALGORITHM	"circuit"
 #define RENO		"circuit-reno"	/* the same, where nothing gives a window */
@@ -48,11 +49,8 @@ struct finder {
 
 static int keep(struct adoption *ad, const struct conn *c)
 {
-	struct adoptee *more = ad->list;
+	struct adoptee *more = grown(ad->list, ad->n, sizeof(*more));
 
-	/* at 0, 1, 2, 4, 8...: twice the room */
-	if (!(ad->n & (ad->n - 1)))
-		more = realloc(more, sizeof(*more) * (ad->n ? 2 * (size_t)ad->n : 1));
 	if (!more)
 		return -ENOMEM;
 	ad->list = more;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "ahead.h"
+#include "grow.h"
 
 #define ASKED_AT_ONCE	32	/* of up to 4 KiB each with its answer, within rmem_default */
 #define DATAGRAM	65536	/* bytes */
@@ -25,7 +26,7 @@ struct answer {
 struct ahead {
 	void *tree;
 	struct answer **queue;	/* to be asked */
-	uint32_t n, room;
+	uint32_t n;
 	bool serving;
 };
 
@@ -91,12 +92,8 @@ static struct nlmsghdr *copy_of(const struct nlmsghdr *req)
 
 static int queue_answer(struct ahead *ah, struct answer *a)
 {
-	struct answer **more = ah->queue;
+	struct answer **more = grown(ah->queue, ah->n, sizeof(struct answer *));
 
-	if (ah->n == ah->room) {
-		ah->room = ah->room ? 2 * ah->room : ASKED_AT_ONCE;
-		more = realloc(more, ah->room * sizeof(struct answer *));
-	}
 	if (!more)
 		return -ENOMEM;
 	ah->queue = more;

@@ -13,6 +13,7 @@
 #include "guarantee.h"
 #include "text.h"
 #include "units.h"
+#include "words.h"
 
 static const char * const shaper_names[] = {
 	[SHAPER_TBF] = "tbf",
@@ -64,15 +65,13 @@ int parse_name(const char *s, char name[TCP_CIRCUIT_NAME_LEN], struct err *e)
 
 int parse_shaper(const char *s, enum shaper *shaper, struct err *e)
 {
-	unsigned int i;
+	int i = word_find(shaper_names, 0, SHAPER_AUTO + 1, s);
 
-	for (i = 0; i <= SHAPER_AUTO; i++) {
-		if (!strcmp(shaper_names[i], s)) {
-			*shaper = (enum shaper)i;
-			return 0;
-		}
-	}
-	return err_set(e, -EINVAL, "--shaper: \"%s\" is not one of tbf, fq, htb, none, auto", s);
+	if (i < 0)
+		return err_set(e, i, "--shaper: \"%s\" is not one of tbf, fq, htb, none, auto",
+			       s);
+	*shaper = (enum shaper)i;
+	return 0;
 }
 
 const char *shaper_name(enum shaper shaper)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "diff.h"
+#include "grow.h"
 #include "guarantee.h"
 #include "htb.h"
 #include "object.h"
@@ -65,11 +66,9 @@ struct item *diff_find(struct diff *d, enum item_kind kind, const char *name)
 static struct item *add_item(struct diff *d, enum item_kind kind, const char *name,
 			     int ifindex)
 {
-	struct item **list = d->items, *it = calloc(1, sizeof(*it));
+	struct item **list = grown(d->items, d->n_items, sizeof(*list));
+	struct item *it = calloc(1, sizeof(*it));
 
-	if (!(d->n_items & (d->n_items - 1)))
-		list = realloc(list, sizeof(*list) *
-			       (d->n_items ? 2 * (size_t)d->n_items : 1));
 	if (list)
 		d->items = list;
 	if (!it || !list || text_set(&it->name, name)) {
@@ -460,19 +459,15 @@ static int check_foreign(const struct item *it, struct err *e)
 static int add_change(struct diff *d, struct item *it, struct err *e)
 {
 	uint32_t n = d->n;
+	struct change *list = grown(d->list, n, sizeof(*list));
+	struct item **of = grown(d->of, n, sizeof(*of));
 
-	if (!(n & (n - 1))) {
-		size_t room = n ? 2 * (size_t)n : 1;
-		struct change *list = realloc(d->list, room * sizeof(*list));
-		struct item **of;
-
-		if (list)
-			d->list = list;
-		of = list ? realloc(d->of, room * sizeof(*of)) : NULL;
-		if (!of)
-			return no_memory(e);
+	if (list)
+		d->list = list;
+	if (of)
 		d->of = of;
-	}
+	if (!list || !of)
+		return no_memory(e);
 	d->of[n] = it;
 	d->list[n] = (struct change){
 		.kind = it->kind, .name = it->name, .circuit = it->circuit,
@@ -555,9 +550,9 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 	return 0;
 }
 
-#define TURNS 3
+#define STAGES 3
 
-static uint32_t turn_of(const struct item *it)
+static uint32_t stage_of(const struct item *it)
 {
 	if (it->kind == ITEM_MODULE)
 		return 0;
@@ -607,12 +602,12 @@ static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
  */
 static int decide_all_wanted(struct diff *d, struct err *e)
 {
-	uint32_t i, turn;
+	uint32_t i, stage;
 	int rc = 0;
 
-	for (turn = 0; turn < TURNS; turn++)
+	for (stage = 0; stage < STAGES; stage++)
 		for (i = 0; i < d->n_items && !rc; i++)
-			if (d->items[i]->circuit != NOBODY && turn_of(d->items[i]) == turn)
+			if (d->items[i]->circuit != NOBODY && stage_of(d->items[i]) == stage)
 				rc = decide_wanted(d, d->items[i], e);
 	return rc;
 }

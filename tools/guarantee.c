@@ -7,6 +7,7 @@
 
 #include "guarantee.h"
 #include "item.h"
+#include "words.h"
 
 static const char * const guarantees[] = {
 	[GUARANTEE_FULL] = "full",
@@ -22,28 +23,22 @@ static const char * const prefers[] = {
 
 int parse_guarantee(const char *s, enum guarantee *guarantee, struct err *e)
 {
-	unsigned int i;
+	int i = word_find(guarantees, 0, GUARANTEE_NONE + 1, s);
 
-	for (i = 0; i <= GUARANTEE_NONE; i++) {
-		if (!strcmp(guarantees[i], s)) {
-			*guarantee = (enum guarantee)i;
-			return 0;
-		}
-	}
-	return err_set(e, -EINVAL, "--guarantee: \"%s\" is not one of none, semi, full", s);
+	if (i < 0)
+		return err_set(e, i, "--guarantee: \"%s\" is not one of none, semi, full", s);
+	*guarantee = (enum guarantee)i;
+	return 0;
 }
 
 int parse_prefer(const char *s, enum prefer *prefer, struct err *e)
 {
-	unsigned int i;
+	int i = word_find(prefers, PREFER_CIRCUIT, PREFER_OTHERS + 1, s);
 
-	for (i = PREFER_CIRCUIT; i <= PREFER_OTHERS; i++) {
-		if (!strcmp(prefers[i], s)) {
-			*prefer = (enum prefer)i;
-			return 0;
-		}
-	}
-	return err_set(e, -EINVAL, "--prefer: \"%s\" is not one of circuit, others", s);
+	if (i < 0)
+		return err_set(e, i, "--prefer: \"%s\" is not one of circuit, others", s);
+	*prefer = (enum prefer)i;
+	return 0;
 }
 
 const char *guarantee_name(enum guarantee guarantee)

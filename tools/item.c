@@ -11,6 +11,7 @@
 #include "item.h"
 #include "qdisc.h"
 #include "route.h"
+#include "words.h"
 
 static const char * const kind_names[ITEM_KINDS] = {
 	[ITEM_MODULE] = "module",
@@ -37,15 +38,12 @@ const char *item_kind_name(enum item_kind kind)
 
 int item_kind_parse(const char *s, enum item_kind *kind)
 {
-	unsigned int i;
+	int i = word_find(kind_names, 0, ITEM_KINDS, s);
 
-	for (i = 0; i < ITEM_KINDS; i++) {
-		if (!strcmp(kind_names[i], s)) {
-			*kind = (enum item_kind)i;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	if (i < 0)
+		return i;
+	*kind = (enum item_kind)i;
+	return 0;
 }
 
 static bool is_device(const char *name)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "ledger.h"
 #include "qdisc.h"
 #include "route.h"
@@ -59,10 +60,9 @@ static void entry_free(struct ledger_entry *en)
 /* NULL: out of memory.  Room doubles at powers of two, so one that was forgotten costs none. */
 static struct ledger_entry *add(struct ledger *l, const struct drift *d)
 {
-	struct ledger_entry **list = l->list, *en = calloc(1, sizeof(*en));
+	struct ledger_entry **list = grown(l->list, l->n, sizeof(*list));
+	struct ledger_entry *en = calloc(1, sizeof(*en));
 
-	if (!(l->n & (l->n - 1)))
-		list = realloc(list, sizeof(*list) * (l->n ? 2 * (size_t)l->n : 1));
 	if (list)
 		l->list = list;
 	if (!en || !list || text_set(&en->name, d->name)) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "live.h"
 
 #define DUMPS_MAX 10	/* tries, as the table may change under one */
@@ -182,11 +183,8 @@ int totals_parse(const struct nlmsghdr *nlh, struct totals *t)
 /* @l is the list's from now on. */
 int lives_add(struct lives *ls, const struct live *l)
 {
-	struct live *more = ls->list;
+	struct live *more = grown(ls->list, ls->n, sizeof(*more));
 
-	/* at 0, 1, 2, 4, 8...: twice the room */
-	if (!(ls->n & (ls->n - 1)))
-		more = realloc(ls->list, sizeof(*more) * (ls->n ? 2 * (size_t)ls->n : 1));
 	if (!more)
 		return -ENOMEM;
 	ls->list = more;

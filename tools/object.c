@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "link.h"
 #include "live.h"
 #include "object.h"
@@ -24,11 +25,8 @@ void object_free(struct object *o)
 
 int object_add_prefix(struct object *o, const struct prefix *p)
 {
-	struct prefix *more = o->prefixes;
+	struct prefix *more = grown(o->prefixes, o->n, sizeof(*more));
 
-	/* at 0, 1, 2, 4, 8...: twice the room */
-	if (!(o->n & (o->n - 1)))
-		more = realloc(more, sizeof(*more) * (o->n ? 2 * (size_t)o->n : 1));
 	if (!more)
 		return -ENOMEM;
 	o->prefixes = more;

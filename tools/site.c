@@ -26,6 +26,7 @@ static int on_queue(const struct nlmsghdr *nlh, void *data)
 	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
 	struct queues *queues = data;
 	const struct nlattr *attr;
+	char kind[16] = "";
 
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm) ||
 	    tcm->tcm_ifindex != queues->ifindex || tcm->tcm_parent == TC_H_ROOT ||
@@ -33,9 +34,9 @@ static int on_queue(const struct nlmsghdr *nlh, void *data)
 		return MNL_CB_OK;
 	queues->n++;
 	mnl_attr_for_each(attr, nlh, sizeof(*tcm))
-		if (mnl_attr_get_type(attr) == TCA_KIND &&
-		    !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING))
-			queues->fq += !strcmp(mnl_attr_get_str(attr), "fq");
+		if (mnl_attr_get_type(attr) == TCA_KIND)
+			kind_get(attr, kind);
+	queues->fq += !strcmp(kind, "fq");
 	return MNL_CB_OK;
 }
 

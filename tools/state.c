@@ -10,6 +10,7 @@
 
 #include "classes.h"
 #include "fits.h"
+#include "grow.h"
 #include "object.h"
 #include "plan.h"
 #include "state.h"
@@ -67,14 +68,6 @@ bool state_is_pending(const struct state *st)
 		if (st->base[i].next)
 			return true;
 	return false;
-}
-
-/* Room for one more of @n: at 0, 1, 2, 4, 8... twice as much. */
-static void *grown(void *list, uint32_t n, size_t size)
-{
-	if (n & (n - 1))
-		return list;
-	return realloc(list, size * (n ? 2 * (size_t)n : 1));
 }
 
 /* NULL: out of memory. */

@@ -24,6 +24,16 @@ static char *take_quoted(char *p)
 	return p;
 }
 
+int word_find(const char * const list[], int first, int n, const char *word)
+{
+	int i;
+
+	for (i = first; i < n; i++)
+		if (!strcmp(list[i], word))
+			return i;
+	return -EINVAL;
+}
+
 /* How many there are; @line is cut into them, and NULL stands behind the last. */
 int words_split(char *line, char *words[WORDS_MAX + 1])
 {

@@ -13,6 +13,8 @@
 
 #define WORDS_MAX 64
 
+/* @word's index among @n of @list, from @first on; -EINVAL: it is none of them. */
+int word_find(const char * const list[], int first, int n, const char *word);
 int words_split(char *line, char *words[WORDS_MAX + 1]);
 void word_print(FILE *out, const char *word);
 
