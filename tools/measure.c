@@ -193,6 +193,15 @@ static bool others_sent(const struct measure *m, const struct plan *p,
 	       j->sent > j->achieved + lost;
 }
 
+/*
+ * All that sends is of another algorithm, which may have all of a buffer in flight and so
+ * want nothing at any look.
+ */
+static bool is_carried_elsewhere(const struct measure *m)
+{
+	return m->last.active && m->last.active_astray == m->last.active;
+}
+
 /* The cause before what it causes: loss also fills the far side's window. */
 static enum reason likely(const struct measure *m, const struct circuit *c,
 			  const struct plan *p, struct judgement *j)
@@ -203,7 +212,7 @@ static enum reason likely(const struct measure *m, const struct circuit *c,
 		return REASON_DROPS;
 	if (others_sent(m, p, j))
 		return REASON_OTHERS;
-	if (m->last.astray)
+	if (m->last.astray || is_carried_elsewhere(m))
 		return REASON_ALGORITHM;
 	if (is_lossy(j))
 		return REASON_LOSS;
@@ -227,6 +236,8 @@ static enum verdict verdict_of(const struct measure *m, const struct judgement *
 	if (reaches(most, j->planned))
 		return VERDICT_HELD;
 	if (100ULL * m->wanted >= (uint64_t)WANTED_PERCENT * m->looks)
+		return VERDICT_SHORT;
+	if (is_carried_elsewhere(m) && j->achieved >= j->planned / 100)
 		return VERDICT_SHORT;
 	/* neighbour discovery, say, is no load */
 	return m->wanted || j->achieved >= j->planned / 100 ? VERDICT_LIGHT : VERDICT_IDLE;

@@ -21,6 +21,8 @@
  *	writes slowly has data in flight, too.
  *  busy = wanted at WANTED_PERCENT of the looks.  A circuit that is not may carry less than
  *	planned for want of data.
+ *	Nor is none a sign where all that sends runs another algorithm than the plan's, whose
+ *	window may have room for all of a buffer: such a circuit is short for that reason.
  *  held = at HELD_PERCENT of the planned rate or above it.
  *
  * A stream reports what it delivered each 100 ms (circuit.h: STREAM_REPORT), so that of
@@ -58,6 +60,7 @@ struct look {
 	bool listed;			/* the kernel lists its connections: */
 	uint32_t streams, wanting;	/* those that wanted to send more */
 	uint32_t astray;		/* of these, with another algorithm than the plan's */
+	uint32_t active, active_astray;	/* with data in flight since the look before */
 	uint32_t min_rtt;		/* us, the smallest of all; 0 = not known */
 	uint32_t mss;			/* data in a segment, the largest; 0 = not known */
 	struct stream_work work;	/* since the look before */

@@ -14,6 +14,7 @@
 
 #include "belong.h"
 #include "conn.h"
+#include "grow.h"
 #include "guarantee.h"
 #include "hear.h"
 #include "htb.h"
@@ -102,11 +103,8 @@ static int by_cookie(const void *a, const void *b)
 
 static int crowd_add(struct crowd *crowd, const struct conn *c)
 {
-	struct seen *more = crowd->list;
+	struct seen *more = grown(crowd->list, crowd->n, sizeof(*more));
 
-	/* at 0, 1, 2, 4, 8...: twice the room */
-	if (!(crowd->n & (crowd->n - 1)))
-		more = realloc(more, sizeof(*more) * (crowd->n ? 2 * (size_t)crowd->n : 1));
 	if (!more)
 		return -ENOMEM;
 	crowd->list = more;
@@ -145,11 +143,14 @@ static bool wants_more(const struct conn *c, const struct seen *before)
 static void add_stream(struct look *l, const struct conn *c, const struct seen *before,
 		       const char *algorithm)
 {
-	bool wants = wants_more(c, before);
+	bool wants = wants_more(c, before), active = c->busy > (before ? before->work.busy : 0);
+	bool astray = strcmp(c->algorithm, algorithm);
 
 	l->streams++;
 	l->wanting += wants;
-	l->astray += wants && strcmp(c->algorithm, algorithm);
+	l->astray += wants && astray;
+	l->active += active;
+	l->active_astray += active && astray;
 	if (c->min_rtt && (!l->min_rtt || c->min_rtt < l->min_rtt))
 		l->min_rtt = c->min_rtt;
 	if (c->busy && c->mss > l->mss)

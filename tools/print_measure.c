@@ -69,9 +69,11 @@ static void why_astray(const struct measured *m, char *buf, size_t len)
 {
 	const struct look *l = &m->measure->last;
 	char word[WORD(TCP_CIRCUIT_NAME_LEN)];
-
-	int used = snprintf(buf, len, "%u of %u streams run another algorithm than %s",
-			    l->astray, l->wanting, circuit_algorithm(m->circuit));
+	const char *algorithm = circuit_algorithm(m->circuit);
+	int used = l->astray ?
+		   snprintf(buf, len, "%u of %u streams run another algorithm than %s",
+			    l->astray, l->wanting, algorithm) :
+		   snprintf(buf, len, "its streams run another algorithm than %s", algorithm);
 
 	if (!circuit_is_htcp(m->circuit) && (size_t)used < len)
 		snprintf(buf + used, len - (size_t)used, "; ctcp-setup adopt %s gives it to them",

@@ -314,6 +314,30 @@ static void test_reasons(void **state)
 	is(&m, VERDICT_SHORT, REASON_BREAKER);
 }
 
+/* What runs another algorithm may want nothing while it is far below the rate. */
+static void test_carried_elsewhere(void **state)
+{
+	struct measure m = measure(500);
+
+	(void)state;
+	m.wanted = 0;
+	m.last.active = 2;
+	m.last.active_astray = 2;
+	is(&m, VERDICT_SHORT, REASON_ALGORITHM);
+	m.last.active_astray = 1;
+	is(&m, VERDICT_LIGHT, REASON_NONE);
+	m = measure(1000);
+	m.last.active = 1;
+	m.last.active_astray = 1;
+	is(&m, VERDICT_HELD, REASON_NONE);
+	/* less than a hundredth of the rate is no load */
+	m = measure(9);
+	m.wanted = 0;
+	m.last.active = 1;
+	m.last.active_astray = 1;
+	is(&m, VERDICT_IDLE, REASON_NONE);
+}
+
 /* A breaker that was open at any look */
 static void test_breaker(void **state)
 {
@@ -465,6 +489,10 @@ static void test_why(void **state)
 	m.last.wanting = 3;
 	m.last.astray = 2;
 	why_is(&m, "2 of 3 streams run another algorithm than circuit; ctcp-setup adopt lhc gives it to them");
+	m.last.astray = 0;
+	m.last.active = 2;
+	m.last.active_astray = 2;
+	why_is(&m, "its streams run another algorithm than circuit; ctcp-setup adopt lhc gives it to them");
 	m.last.stats.bytes = m.first.stats.bytes + 5 * RATE;
 	why_is(&m, "other traffic has 500mbit of what the shaper on eth1 sends");
 	m.last.stats.drops = 6;
@@ -562,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_achieved),
 		cmocka_unit_test(test_range),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_carried_elsewhere),
 		cmocka_unit_test(test_breaker),
 		cmocka_unit_test(test_anew),
 		cmocka_unit_test(test_wrapped),
