@@ -1176,7 +1176,6 @@ topology()
 }
 
 # What is to be tried, all of it or those that are named
-TESTS=${HOSTILE_TESTS:-nothing_to_read,neighbours}
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
 	for_all crowd far_resets dead holes small_asks distances left_behind evicts receivers
 	containers ceilings breaker_ceiling own_network neighbours leaves leaks without_module}

