@@ -5,7 +5,8 @@
  *	trips	The breaker is open from then on.  The user's streams leave the
  *		circuit's window; all users whose breaker is open share a tenth
  *		of it, at most ten segments.  The other users keep the circuit's
- *		window.  The kernel logs one line and sends one event.
+ *		window.  The kernel sends one event, and logs one line unless there are
+ *		too many.
  *	closes	after net.ipv4.tcp_circuit_breaker_quiet seconds (0 = never)
  *		without a slot that has evidence against the path, by RESET, by
  *		net.ipv4.tcp_circuit_breaker = 0, when the circuit is removed, or
@@ -18,8 +19,8 @@
  * Streams add what they see to their user's tally ten times a second.  One work
  * item for each namespace, the tick, judges one user at a time; nothing else
  * trips a breaker.  A user may begin with an open one: stream_move() and
- * user_make() take over a breaker that was open elsewhere.  A change of a
- * breaker takes circuit_net.lock.
+ * user_make() take over a breaker that was open elsewhere, the second of them without
+ * an event.  A change of a breaker takes circuit_net.lock.
  *
  * A path that delivers nothing at all needs no breaker: without ACKs only the RTO
  * sends, and it backs off.

@@ -15,6 +15,7 @@
 #	for_all		loss that is everybody's
 #	crowd		more sockets than segments, however short they live
 #	far_resets	what a far peer leaves in flight, beside bursts to a near one
+#	holes		streams of which one segment never arrives
 #	dead		streams of which nothing arrives, and who keeps writing
 #	small_asks	many small windows on a path that is shared after all
 #	distances	no harm at all: a near and a far peer of one circuit

@@ -66,7 +66,7 @@
 /* The largest window of one socket, segments: 1 GiB of 1024-byte segments. */
 #define TCP_CIRCUIT_FCWND_LIMIT	1048576U
 
-/* The largest window of a circuit, segments: 400 Gbit/s for 1.6 s. */
+/* The largest window of a circuit, segments: 400 Gbit/s for 2 s, in 1514-byte frames. */
 #define TCP_CIRCUIT_WINDOW_LIMIT	67108864U
 
 /* The highest rate, bytes/s: 1 Tbit/s. */
@@ -179,7 +179,9 @@ enum tcp_circuit_cmd {
 	TCP_CIRCUIT_CMD_ADDED_NTF,	/* events from here on, each as GET */
 	TCP_CIRCUIT_CMD_CHANGED_NTF,
 	TCP_CIRCUIT_CMD_REMOVED_NTF,
-	TCP_CIRCUIT_CMD_TRIPPED_NTF,	/* with EVIDENCE */
+	TCP_CIRCUIT_CMD_TRIPPED_NTF,	/* with EVIDENCE; none for a new user that begins with
+					 * an open breaker, of whom TRIPPED_USERS tells
+					 */
 	TCP_CIRCUIT_CMD_CLOSED_NTF,	/* with CAUSE, and EVIDENCE of that user's trip; of
 					 * the circuit's last trip if RESET or removal
 					 * has closed all of its breakers
