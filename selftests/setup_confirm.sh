@@ -299,6 +299,34 @@ session_ends()
 	host_end
 }
 
+# Nobody reads what it says: a pipe that is full, as a terminal behind a link that is cut.
+stalled()
+{
+	local pid full=$TMP/full
+
+	fresh stalled
+	mkfifo "$full"
+	exec 7<>"$full"
+	dd if=/dev/zero of="$full" bs=4096 count=64 oflag=nonblock 2>/dev/null
+	BEGUN=$(now_ms)
+	in_host ctcp-setup change lhc --rate 2gbit --confirm-within 3s >"$full" 7>&- &
+	pid=$!
+	succeeds "nobody reads its output: it is made" until_true 2 rate_is $ON_TRIAL
+	works "nobody reads its output: confirm" setup confirm
+	kill $pid
+	wait $pid
+	equal "nobody reads its output: SIGTERM ends it" 143 $?
+	setup change lhc --rate 1gbit --quiet
+	BEGUN=$(now_ms)
+	in_host ctcp-setup change lhc --rate 2gbit --confirm-within 3s >"$full" 7>&- &
+	pid=$!
+	back_in_time "nobody reads its output" 3000
+	kill $pid
+	wait $pid
+	exec 7>&-
+	host_end
+}
+
 timer_killed()
 {
 	fresh timer-killed
@@ -473,6 +501,7 @@ all_verbs
 caller_killed
 killed_then_next
 session_ends
+stalled
 timer_killed
 too_late
 cancel_killed

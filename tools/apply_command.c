@@ -232,6 +232,7 @@ static int run_apply(struct session *s, void *data, struct err *e)
 		rc = session_commit(s, ALL_OR_NONE, e);
 	if (rc)
 		return rc;
+	session_release(s);
 	print_notes(stderr, &s->trouble);
 	return report(s, file->wanted.n_circuits, true, e);
 }

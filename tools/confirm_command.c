@@ -44,6 +44,7 @@ static int go_back(struct session *s, uint32_t *left, struct err *e)
 	struct revert r = { .lock = s->store.lock };
 	int rc = revert(&r, e);
 
+	session_release(s);
 	print_notes(stderr, &r.notes);
 	*left = r.left;
 	return rc;
@@ -74,6 +75,7 @@ static int run_confirm(struct session *s, void *unused, struct err *e)
 		return too_late(s, e);
 	state_confirm(&s->state);
 	rc = store_write(&s->store, &s->state, e);
+	session_release(s);
 	return rc ? rc : report(s, true, e);
 }
 

@@ -70,6 +70,7 @@ int session_run(const struct args *a, session_fn run, void *data, struct err *e)
 	rc = session_open(s, a, e);
 	if (!rc)
 		rc = run(s, data, e);
+	session_release(s);
 	if (rc)
 		print_notes(stderr, &s->trouble);
 	session_close(s);
@@ -250,6 +251,14 @@ int session_preview(struct session *s, struct err *e)
 	return 0;
 }
 
+static void deadly_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
 /*
  * From here on this process alone changes things, and finishes what it began:
  * a signal from the terminal waits until it is done, a few milliseconds.
@@ -262,12 +271,31 @@ int session_hold(struct session *s, struct err *e)
 	rc = store_lock(&s->store, e);
 	if (rc)
 		return rc;
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	deadly_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, &s->mask);
+	s->held = true;
 	return session_read(s, e);
+}
+
+/*
+ * Nothing more will be changed.  Before anything is printed: who reads it may never do so,
+ * and a timer, watch and the next command must not wait for that.  A signal that came
+ * meanwhile has come too late to stop the change, of which it is better to hear.
+ */
+void session_release(struct session *s)
+{
+	static const struct timespec now;
+	sigset_t set;
+
+	if (!s->held)
+		return;
+	s->held = false;
+	store_unlock(&s->store);
+	deadly_signals(&set);
+	/* watch has them blocked at all times, and reads them itself */
+	while (!sigismember(&s->mask, SIGTERM) && sigtimedwait(&set, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &s->mask, NULL);
 }
 
 /* What was not confirmed in time, with nobody left to take it back, goes first. */

@@ -5,6 +5,8 @@
 #ifndef CTCP_SESSION_H
 #define CTCP_SESSION_H
 
+#include <signal.h>
+
 #include "args.h"
 #include "commit.h"
 #include "diff.h"
@@ -30,6 +32,8 @@ struct session {
 	struct planned *planned;	/* of each circuit of the state */
 	struct diff diff;
 	struct outcome outcome;
+	bool held;			/* the lock is; then: */
+	sigset_t mask;			/* of signals, before */
 	bool cut_short;			/* an earlier run was */
 	bool reverting;			/* what cannot be planned does not keep the others */
 	struct confirm caller;		/* of --confirm-within: this process */
@@ -46,6 +50,7 @@ typedef int (*session_fn)(struct session *s, void *data, struct err *e);
 
 int session_run(const struct args *a, session_fn run, void *data, struct err *e);
 int session_hold(struct session *s, struct err *e);
+void session_release(struct session *s);
 int session_lock(struct session *s, struct err *e);
 int session_lock_waiting(struct session *s, bool *waits, struct err *e);
 int session_read(struct session *s, struct err *e);

@@ -95,6 +95,7 @@ static int set(struct session *s, uint32_t at, struct err *e)
 		if (rc)
 			return rc;
 		session_check_routes(s, &c);
+		session_release(s);
 	}
 	return report(s, &c, &plan, e);
 }

@@ -104,6 +104,11 @@ void store_close(struct store *s)
 {
 	free(s->text);
 	s->text = NULL;
+	store_unlock(s);
+}
+
+void store_unlock(struct store *s)
+{
 	if (s->lock >= 0)
 		close(s->lock);
 	s->lock = -1;

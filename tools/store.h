@@ -30,6 +30,7 @@ struct store {
 int store_open(struct store *s, struct err *e);
 void store_close(struct store *s);
 int store_lock(struct store *s, struct err *e);
+void store_unlock(struct store *s);
 bool store_is_locked(const struct store *s, char pid[16]);
 int store_read(struct store *s, struct state *st, struct err *e);
 int store_write(struct store *s, const struct state *st, struct err *e);

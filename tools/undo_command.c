@@ -67,6 +67,7 @@ static int run(struct session *s, void *unused, struct err *e)
 	rc = session_diff(s, e);
 	if (!rc)
 		rc = session_commit(s, GO_ON, e);
+	session_release(s);
 	left = s->diff.left + s->outcome.failed;
 	if (!rc && !s->args->quiet && !any && !s->outcome.changed && !left)
 		printf("%s: nothing to undo\n", dev ?: "all");
