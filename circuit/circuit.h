@@ -61,6 +61,7 @@
 #define CIRCUIT_PREFIXES_NET	(4 * 65536)	/* prefixes of a namespace */
 #define CIRCUIT_AUTOS_NET	(16 * 65536)	/* automatic circuits */
 #define CIRCUIT_KEPT_NET	256	/* users without a socket */
+#define CIRCUIT_KEPT_UID	(CIRCUIT_KEPT_NET / 4)	/* of these, of one uid */
 #define CIRCUIT_MARKED_NET	64	/* uids whose open breakers were forgotten */
 
 struct circuit;
@@ -460,6 +461,7 @@ bool stream_in_first_ten(const struct sock *sk);
 void stream_set_timer(struct sock *sk, u64 when);
 
 /* turn.c */
+u32 stream_rtt_us(const struct sock *sk);
 u8 stream_next(const struct sock *sk);
 u64 stream_turns_rate(struct sock *sk, u32 window);
 u32 pool_left(struct pool *p, const struct sock *sk);

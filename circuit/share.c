@@ -15,6 +15,11 @@
  * the others have given up their part of it.  Where there are more streams than
  * segments, all of them wait.
  *
+ * A stream moves its share only when something happens to it.  So one of which nothing
+ * is delivered any more loses its share: at its own next look, or by the tick, which
+ * looks for such streams ten times a second (pool_reclaim()).  It has a share again with
+ * the next delivery.
+ *
  * The pool's lock is taken when a stream enters or leaves the pool, when its
  * share or state changes, and for each turn.  Streams that send steadily share
  * the lock's cache line without contention.
@@ -60,6 +65,8 @@ static void pool_set(struct pool *p, struct stream *s, u8 state, u32 share)
 	bool idle = state == TCP_CIRCUIT_STREAM_IDLE;
 	bool moves = state != s->state || state == TCP_CIRCUIT_STREAM_MODEST;
 
+	if (idle)	/* also where the tick has made it so a moment ago */
+		share = 0;
 	if (stream_waits(s) && (idle || share))
 		pool_unbook(p, s);
 	else if (!idle && !share)
@@ -127,6 +134,8 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 	flies = pool_in_flight(p, sk);
 	own = waited ? min(stream_own_turn(sk), flies) : 0;
 	take = split_left(window, p->cwnd_total + flies - own, n);
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)	/* the tick came in between */
+		take = 0;
 	if (take && own)
 		pool_uncount_turn(p, sk);
 	if (take)
@@ -159,8 +168,7 @@ void stream_leave_pool(struct sock *sk)
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 
-	if (s->share && (tcp_sk(sk)->packets_out ||
-			 inet_sk_state_load(sk) == TCP_CLOSE)) {
+	if (s->share) {
 		spin_lock_bh(&p->lock);
 		pool_leave_behind(p, sk);
 		spin_unlock_bh(&p->lock);
@@ -183,13 +191,60 @@ void stream_rest(struct sock *sk)
 	stream_set(sk, TCP_CIRCUIT_STREAM_IDLE, 0);
 }
 
+#define STREAM_SILENT_LEAST	((u32)USEC_PER_SEC)
+#define STREAM_SILENT_MOST	(4 * (u32)USEC_PER_SEC)
+
+/*
+ * Was nothing delivered for two round trips, 1 s at least?  4 s at most, as its peer says
+ * how long a round trip is.  The core stamps each delivery, and the first segment that is
+ * sent with nothing in flight.
+ */
+static bool stream_is_silent(const struct sock *sk, u64 now_us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtts = 2 * (READ_ONCE(tp->srtt_us) >> 3);
+
+	return now_us > READ_ONCE(tp->delivered_mstamp) +
+			clamp(rtts, STREAM_SILENT_LEAST, STREAM_SILENT_MOST);
+}
+
+/* A segment of it is in flight and nothing comes back: others may want what it holds. */
+static bool stream_is_mute(const struct sock *sk, u64 now_us)
+{
+	return READ_ONCE(tcp_sk(sk)->packets_out) && stream_is_silent(sk, now_us) &&
+	       READ_ONCE(stream_pool(inet_csk_ca(sk))->sockets) > 1;
+}
+
+/* It holds a share, sends nothing and is not asked to: by its own pace, say. */
+static bool stream_sleeps(const struct sock *sk, u64 now_us)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return s->share && !READ_ONCE(tp->packets_out) && stream_is_silent(sk, now_us) &&
+	       now_us > READ_ONCE(tp->tcp_mstamp) + STREAM_SILENT_LEAST &&
+	       READ_ONCE(stream_pool(s)->sockets) > 1;
+}
+
+/*
+ * Nothing will give the stream's share back: a closed socket's, as the core does not tell
+ * the algorithm that a connection was reset, and its socket lives until its file is
+ * closed; or there is nothing to wake it for long.
+ */
+static bool stream_is_stuck(const struct sock *sk)
+{
+	u64 now_us = div_u64(ktime_get_ns(), NSEC_PER_USEC);
+
+	return inet_sk_state_load(sk) == TCP_CLOSE || stream_is_mute(sk, now_us) ||
+	       stream_sleeps(sk, now_us);
+}
+
 #define POOL_RECLAIM	1024	/* streams checked in one go */
 
 /*
- * Reclaim the shares of closed sockets.  The core does not tell the algorithm
- * that a connection was reset, and its socket lives until its file is closed.
- * Apart from this, only release() changes the share of a closed socket, under
- * the same lock.
+ * Reclaim shares of streams that are stuck.  The socket is not locked: whoever has it
+ * finds its stream idle at the next look, as it does before it sends, and share and state
+ * are the pool's.
  */
 void pool_reclaim(struct pool *p)
 {
@@ -206,7 +261,7 @@ void pool_reclaim(struct pool *p)
 				     icsk_ca_priv);
 		const struct sock *sk = (const struct sock *)icsk;
 
-		if (inet_sk_state_load(sk) == TCP_CLOSE) {
+		if (stream_is_stuck(sk)) {
 			if (s->share)
 				pool_leave_behind(p, sk);
 			pool_set(p, s, TCP_CIRCUIT_STREAM_IDLE, 0);
@@ -226,12 +281,24 @@ static u32 stream_bound(const struct stream *s)
 	return s->asked && !s->own ? s->asked : U32_MAX;
 }
 
+/* Twice what SO_MAX_PACING_RATE lets it have in flight, bytes, two segments at least */
+static u64 stream_paced_room(const struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+
+	if (rate == ~0UL || rate > TCP_CIRCUIT_RATE_LIMIT)
+		return U32_MAX;
+	return max_t(u64, div_u64((u64)rate * 2 * stream_rtt_us(sk), USEC_PER_SEC),
+		     2 * tcp_sk(sk)->mss_cache);
+}
+
 /* What its peer and its user allow it to have in flight, bytes, at least 1 */
 static u32 stream_room(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 bound = (u64)stream_bound(inet_csk_ca(sk)) * tp->mss_cache;
 
+	bound = min(bound, stream_paced_room(sk));
 	return max_t(u32, min_t(u64, tp->snd_wnd, bound), 1U);
 }
 
@@ -418,22 +485,49 @@ static bool stream_dead(const struct sock *sk)
 	return inet_csk(sk)->icsk_retransmits > 1 && tcp_sk(sk)->packets_out && !s->heard;
 }
 
-/* The share of @sk in its pool's @window, segments. */
-u32 stream_share(struct sock *sk, u32 window)
+static void stream_yield(struct sock *sk)
+{
+	struct pool *p = stream_pool(inet_csk_ca(sk));
+
+	spin_lock_bh(&p->lock);
+	pool_leave_behind(p, sk);
+	spin_unlock_bh(&p->lock);
+	stream_rest(sk);
+}
+
+/* The window of a stream without a share, in its pool's @window, segments */
+static u32 stream_share_of_idle(struct sock *sk, u32 window, bool dead)
 {
 	struct stream *s = inet_csk_ca(sk);
 	u32 sockets;
 
+	stream_rest(sk);
+	sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
+	/* no share accounts for what a dead one sends: what the timer repeats */
+	if (sockets > 1 && dead)
+		return 1;
+	/* what it would get: an equal part */
+	return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
+}
+
+/* The share of @sk in its pool's @window, segments. */
+u32 stream_share(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	bool dead = stream_dead(sk);
+
 	s->settled = 0;
-	if (stream_idle(tcp_sk(sk)) || stream_dead(sk)) {
-		stream_rest(sk);
-		sockets = max(READ_ONCE(stream_pool(s)->sockets), 1U);
-		/* no share accounts for what a dead one sends: what the timer repeats */
-		if (sockets > 1 && stream_dead(sk))
-			return 1;
-		/* what it would get: an equal part */
-		return min(DIV_ROUND_UP(window, sockets), stream_bound(s));
+	if (stream_idle(tp) || dead)
+		return stream_share_of_idle(sk, window, dead);
+	if (stream_is_mute(sk, tp->tcp_mstamp)) {
+		if (s->share)
+			stream_yield(sk);
+		return stream_share_of_idle(sk, window, true);
 	}
+	/* whatever it needed then */
+	if (s->share && !tp->packets_out && stream_is_silent(sk, tp->tcp_mstamp))
+		stream_rest(sk);
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
 		if (stream_try_modest(sk, window)) {
 			s->settled = s->proved;

@@ -29,7 +29,7 @@
 #define TURN_LATE	(4ULL * NSEC_PER_MSEC)	/* a turn is over that long after its time */
 
 /* us, 1 s at most; RFC 6298's second where none was measured */
-static u32 stream_rtt_us(const struct sock *sk)
+u32 stream_rtt_us(const struct sock *sk)
 {
 	u32 rtt = tcp_sk(sk)->srtt_us >> 3;
 
@@ -188,6 +188,8 @@ void pool_leave_behind(struct pool *p, const struct sock *sk)
 		return;
 	if (tp->packets_out)
 		segments = min(segments, tcp_packets_in_flight(tp));
+	else if (inet_sk_state_load(sk) != TCP_CLOSE)
+		return;
 	left_add(&p->left, clock_us(ktime_get_ns()), segments,
 		 min_t(u32, rtt_us, USEC_PER_SEC) / 16 * 15);
 }
