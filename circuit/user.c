@@ -165,11 +165,11 @@ static struct circuit_user *user_lightest(struct circuit_net *cn,
 }
 
 /*
- * The user to forget in favour of @u: of its own uid, if that has any that is not
- * heavier than @u; else another uid's, if that is lighter.  So nobody gets rid of what
- * is remembered, of themselves or of others, by many connections with less, and no open
- * breaker is forgotten because of another uid.  The uid of a forgotten one is marked.
- * NULL: @u itself.
+ * The user to forget in favour of @u: of its own uid, if that has any, unless those are
+ * heavier than @u and none of them is open; else another uid's, if that is lighter.  So
+ * nobody gets rid of what is remembered, of themselves or of others, by many connections
+ * with less, or by many open breakers, and no open breaker is forgotten because of
+ * another uid.  The uid of a forgotten open one is marked.  NULL: @u itself.
  */
 static struct circuit_user *user_to_forget(struct circuit_net *cn,
 					   const struct circuit_user *u)
@@ -178,9 +178,20 @@ static struct circuit_user *user_to_forget(struct circuit_net *cn,
 	struct circuit_user *any;
 
 	if (own)
-		return user_weight(own) <= user_weight(u) ? own : NULL;
+		return own->tripped || user_weight(own) <= user_weight(u) ? own : NULL;
 	any = user_lightest(cn, u, false);
 	return any && user_weight(any) < user_weight(u) ? any : NULL;
+}
+
+/* Is there room for one more of its uid?  No uid has more than a quarter of it. */
+static bool user_has_room(const struct circuit_net *cn, const struct circuit_user *u)
+{
+	const struct circuit_user *kept;
+	u32 n = 0;
+
+	list_for_each_entry(kept, &cn->kept, kept)
+		n += kept->key.uid == u->key.uid;
+	return n < CIRCUIT_KEPT_UID && cn->n_kept < CIRCUIT_KEPT_NET;
 }
 
 static void user_forget(struct circuit_user *u)
@@ -209,7 +220,7 @@ void user_put(struct circuit_user *u)
 		user_free(u);
 		return;
 	}
-	if (cn->n_kept >= CIRCUIT_KEPT_NET) {
+	if (!user_has_room(cn, u)) {
 		forget = user_to_forget(cn, u);
 		user_forget(forget ?: u);
 		if (!forget)
