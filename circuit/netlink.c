@@ -28,11 +28,15 @@ static bool sees_all(const struct sk_buff *skb, const struct net *net)
 	return netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN);
 }
 
-/* May the sender of @skb close breakers, also by removing their circuit? */
+/*
+ * May the sender of @skb close breakers, also by removing their circuit?  In another
+ * namespace only the machine's administrator: a container that shares the machine's user
+ * namespace may have been given CAP_NET_ADMIN, but not CAP_SYS_ADMIN.
+ */
 static bool may_close(const struct sk_buff *skb, const struct circuit_net *cn)
 {
 	return !circuit_breaker_is_machines(cn) ||
-	       netlink_capable(skb, CAP_NET_ADMIN);
+	       netlink_capable(skb, CAP_SYS_ADMIN);
 }
 
 /* Commands */
