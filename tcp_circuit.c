@@ -291,15 +291,17 @@ static void circuit_take_over(struct sock *sk)
  */
 static bool stream_move(struct sock *sk, unsigned long owner)
 {
-	const struct circuit_net *cn = circuit_pernet(sk);
+	struct circuit_net *cn = circuit_pernet(sk);
 	struct stream *s = inet_csk_ca(sk);
 	struct evidence evidence = {};
 	u64 until = 0;
 
 	if (s->user && READ_ONCE(s->user->tripped) && s->user->key.uid == owner &&
 	    circuit_breaker_is_machines(cn)) {
-		until = s->user->quiet_until;
+		spin_lock_bh(&cn->lock);
+		until = s->user->tripped ? s->user->quiet_until : 0;
 		evidence = s->user->evidence;
+		spin_unlock_bh(&cn->lock);
 	}
 	stream_leave(sk);
 	if (!stream_join(sk, owner))
