@@ -307,14 +307,16 @@ static bool user_is_over(const struct circuit_user *u)
 	       time_after_eq64(get_jiffies_64(), u->quiet_until);
 }
 
-/* Nothing is being sent, and nothing is left to judge. */
+/*
+ * Nothing is being sent.  A slot that has begun, and evidence so far, wait for what is
+ * sent next.
+ */
 static bool user_may_rest(const struct circuit_user *u, bool quiet)
 {
 	const struct circuit *c = u->circuit;
 
 	return quiet && u->sockets && !u->tripped && !READ_ONCE(c->pool.busy) &&
-	       !READ_ONCE(c->cut.busy) && !judge_suspects(&u->judge) &&
-	       !u->judge.loss.lost;
+	       !READ_ONCE(c->cut.busy);
 }
 
 static bool tally_is_empty(const struct tally *t)
