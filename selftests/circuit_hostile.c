@@ -8,6 +8,7 @@
  *	circuit_hostile inherit	[options] PORT
  *	circuit_hostile dead	[options] ADDRESS PORT
  *	circuit_hostile hole	[options] ADDRESS PORT
+ *	circuit_hostile sleep	[options] ADDRESS PORT
  *	circuit_hostile waves	[options] ADDRESS PORT
  *	circuit_hostile relay	[options] ADDRESS PORT
  *	circuit_hostile bursts	[options] ADDRESS PORT
@@ -38,7 +39,8 @@
  * as it was started, and is UID when it accepts and sends.  dead writes a byte now and
  * then to streams of which nothing arrives.  hole begins each stream with the bytes "HOLE",
  * which the way is to drop: its first segment never arrives, and the others do two timeouts
- * later.  waves connects all sockets, sends, resets
+ * later.  sleep sends for as long as -p says, then holds its streams back by a pace of one
+ * byte a second.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other
  * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
  * sent, and how long that took.  bursts sends BURST segments, waits until they have
@@ -523,6 +525,24 @@ static void run_hole(const struct options *o, const char *address, int port)
 	drop_all(o);
 }
 
+static void run_sleep(const struct options *o, const char *address, int port)
+{
+	long begin = clock_ms();
+	unsigned int rate = 1;	/* bytes/s */
+
+	connect_all(o, address, port, false);
+	while (clock_ms() - begin < o->turn_ms) {
+		feed(o);
+		pause_ms(1);
+	}
+	for (int i = 0; i < o->sockets; i++)
+		setsockopt(streams[i].fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+			   sizeof(rate));
+	while (clock_ms() - begin < o->ms)
+		pause_ms(DEAD_MS);
+	drop_all(o);
+}
+
 /*
  * Data segments that the @i-th has sent, retransmissions included; then it is reset, or
  * leaves for Reno with -s toggle.
@@ -823,7 +843,7 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|hole|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"usage: circuit_hostile windows|send|dead|hole|sleep|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
 		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] [-g PID:UID] ADDRESS PORT\n"
 		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
 		"                       [-p MS] [-l MS] PORT\n");
@@ -867,6 +887,7 @@ static const struct command {
 	{ "inherit", NULL, run_inherit },
 	{ "dead", run_dead, NULL },
 	{ "hole", run_hole, NULL },
+	{ "sleep", run_sleep, NULL },
 	{ "waves", run_waves, NULL },
 	{ "relay", run_relay, NULL },
 	{ "bursts", run_bursts, NULL },
