@@ -197,6 +197,31 @@ LHC="add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms --pace 
 SKA="add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 2gbit --rtt 10ms --pace eth1"
 ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms --pace eth1"
 
+# What circuits that stand have lost, apply of the same file sets again; what somebody has
+# set in its place it leaves, and verify tells.
+lost()
+{
+	in_host ip route del 10.81.0.0/16
+	in_host sysctl -qw net.ipv4.tcp_sack=0
+	run setup verify lhc
+	equal "lost: verify of one circuit: exit status" 1 "$RC"
+	matches "lost: verify of one circuit: what the machine is to have" 'tcp_sack' "$OUT"
+	equal "lost: verify of one circuit: each once" 2 "$(wc -l <<<"$OUT")"
+	run setup diff "$TMP/saved"
+	equal "lost: diff: exit status" 1 "$RC"
+	matches "lost: diff: how many" '^ctcp-setup: 2 differences from ' "$ERR"
+	works "lost: apply" setup apply --quiet "$TMP/saved"
+	works "lost: apply, then verify" setup verify
+	equal "lost: apply sets a sysctl again" 1 "$(value net.ipv4.tcp_sack)"
+	in_host ip route replace 10.81.0.0/16 via 10.78.0.253 dev eth1
+	works "led another way: apply" setup apply --quiet "$TMP/saved"
+	matches "led another way: apply leaves it" 'via 10.78.0.253' \
+		"$(in_host ip route show 10.81.0.0/16)"
+	run setup verify
+	equal "led another way: verify: exit status" 1 "$RC"
+	setup change lhc --via 10.78.0.254 --quiet
+}
+
 files()
 {
 	local before kept
@@ -225,6 +250,7 @@ files()
 	works "save" setup save
 	echo "$OUT" >"$TMP/saved"
 	works "diff with what was saved" setup diff "$TMP/saved"
+	lost
 	circuits_file "$ESA"
 	works "apply from standard input" in_host sh -c "ctcp-setup apply --quiet - <$TMP/circuits"
 	equal "apply: one is left" "esa " "$(circuits)"

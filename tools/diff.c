@@ -336,7 +336,7 @@ static bool is_one_of(const struct circuit *c, const char *to)
 }
 
 /* Its own, or what it shares with others */
-static bool may_have(const struct member *m, const struct item *it)
+bool may_have(const struct member *m, const struct item *it)
 {
 	const char *rest = it->name + strcspn(it->name, " ");
 	uint32_t minor;
@@ -486,6 +486,31 @@ static int leave_foreign(struct diff *d, struct item *it, const struct err *e)
 	return 0;
 }
 
+/*
+ * NULL: it may be set again.  Else why it stays: a qdisc is never replaced, nor is a
+ * prefix led back that somebody leads elsewhere.
+ */
+const char *drift_stays(const struct change *c)
+{
+	struct qdisc q;
+
+	if (c->kind == ITEM_QDISC && !qdisc_parse(c->from, &q) && q.state == QDISC_FOREIGN)
+		return "somebody else's, which is not replaced; tc qdisc del would clear the way";
+	if (c->kind == ITEM_ROUTE && !route_text_same_way(c->from, c->to))
+		return "somebody leads it another way; ctcp-setup change would lead it back";
+	return NULL;
+}
+
+/* What a standing circuit has lost, where the list is to be as it was set up */
+static bool is_healed(const struct diff *d, const struct item *it)
+{
+	const struct change c = {
+		.kind = it->kind, .name = it->name, .from = it->now, .to = it->target,
+	};
+
+	return d->heal && item_base(d, it) && !drift_stays(&c);
+}
+
 /* What is there is refused even where it is what we would have made. */
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
@@ -499,7 +524,7 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 		return leave_foreign(d, it, e);
 	if (!is_ours(d, it)) {
 		it->left = (it->rule == RULE_AT_LEAST && is(it, it->as_is)) ||
-			   (!it->asked && !d->look && !d->restore);
+			   (!it->asked && !d->look && !d->restore && !is_healed(d, it));
 		if (it->left)
 			return 0;
 	}

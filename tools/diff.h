@@ -68,6 +68,7 @@ struct diff {
 	bool whole;		/* what cannot be read is an error, and nothing is changed */
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */
+	bool heal;		/* apply: so it is, where nothing of somebody else's is in its way */
 	bool trust;		/* what is bound to a circuit that stands is as it was set */
 	uint32_t n_items;
 	struct item **items;
@@ -80,6 +81,8 @@ struct diff {
 	struct elsewhere elsewhere[ELSEWHERE_MAX];
 };
 
+const char *drift_stays(const struct change *c);
+bool may_have(const struct member *m, const struct item *it);
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);
 int diff_begin(struct diff *d, struct err *e);

@@ -9,23 +9,6 @@
 
 #include "grow.h"
 #include "ledger.h"
-#include "qdisc.h"
-#include "route.h"
-
-/*
- * NULL: it may be set again.  Else why it stays: a qdisc is never replaced, nor is a
- * prefix led back that somebody leads elsewhere.
- */
-const char *drift_stays(const struct change *c)
-{
-	struct qdisc q;
-
-	if (c->kind == ITEM_QDISC && !qdisc_parse(c->from, &q) && q.state == QDISC_FOREIGN)
-		return "somebody else's, which is not replaced; tc qdisc del would clear the way";
-	if (c->kind == ITEM_ROUTE && !route_text_same_way(c->from, c->to))
-		return "somebody leads it another way; ctcp-setup change would lead it back";
-	return NULL;
-}
 
 /* --- entries --------------------------------------------------------------- */
 

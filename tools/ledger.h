@@ -52,7 +52,6 @@ struct ledger {
 	void *tree;
 };
 
-const char *drift_stays(const struct change *c);
 enum verdict ledger_judge(const struct ledger *l, const struct drift *d, uint64_t now);
 int ledger_note(struct ledger *l, const struct drift *d, enum verdict v, uint64_t now);
 void ledger_restored(struct ledger *l, const struct drift *d);

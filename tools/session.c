@@ -205,6 +205,23 @@ bool session_shows(const struct session *s, uint32_t i)
 	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
 }
 
+/*
+ * The circuit that a difference is told of: the last that wants it or, where that is not
+ * to be told of, the first that may want it, too, as of a sysctl or the device's root.
+ */
+uint32_t session_tells(const struct session *s, uint32_t change)
+{
+	uint32_t i, circuit = s->diff.list[change].circuit;
+
+	if (circuit == NOBODY || session_shows(s, circuit))
+		return circuit;
+	for (i = 0; i < s->state.n_circuits; i++)
+		if (session_shows(s, i) &&
+		    may_have(&s->state.circuits[i], s->diff.of[change]))
+			return i;
+	return NOBODY;
+}
+
 /* Of its class, which is the circuit's alone, or else of the device's root; zeroed before */
 int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
 		   struct err *e)

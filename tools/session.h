@@ -63,6 +63,7 @@ int session_commit(struct session *s, enum resolve resolve, struct err *e);
 void session_check_routes(struct session *s, const struct circuit *c);
 int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
 		   struct err *e);
+uint32_t session_tells(const struct session *s, uint32_t change);
 bool session_shows(const struct session *s, uint32_t i);
 int need_net_admin(const char *or, struct err *e);
 

@@ -442,6 +442,7 @@ int session_diff(struct session *s, struct err *e)
 	s->diff.backend = &s->kernel.backend;
 	s->diff.notes = &s->notes;
 	s->diff.revert = s->reverting;
+	s->diff.heal = s->args->file;
 	s->diff.trust = !s->diff.look && !s->diff.restore && !s->reverting && !s->cut_short &&
 			!s->args->file;
 	if (!rc)

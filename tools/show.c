@@ -124,7 +124,7 @@ static uint32_t show_drift(const struct session *s, uint32_t n)
 	uint32_t i, drift = 0;
 
 	for (i = 0; i < s->diff.n; i++) {
-		if (s->diff.list[i].circuit != n)
+		if (session_tells(s, i) != n)
 			continue;
 		printf("  drift    %s\n", drift_text(&s->diff.list[i], line, sizeof(line)));
 		drift++;
@@ -175,7 +175,7 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 		json_object_set_new(root, "qdisc", json_stats(q, stats));
 	}
 	for (i = 0; !trouble->text[0] && i < s->diff.n; i++) {
-		if (s->diff.list[i].circuit != n)
+		if (session_tells(s, i) != n)
 			continue;
 		drift_text(&s->diff.list[i], line, sizeof(line));
 		json_array_append_new(drift, json_string(line));

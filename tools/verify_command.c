@@ -65,7 +65,7 @@ static void verify_one(struct session *s, uint32_t i, struct report *r)
 		return;
 	}
 	for (k = 0; k < s->diff.n; k++)
-		if (s->diff.list[k].circuit == i)
+		if (session_tells(s, k) == i)
 			add_change(r, dev, &s->diff.list[k]);
 }
 
