@@ -616,6 +616,7 @@ sleepers()
 	[ "$LAB" = uml ] || return 0
 	# the receiver's window is not what is measured
 	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
+	next_server
 	for n in 1 8; do
 		fresh
 		background src timeout 60 circuit_hostile sleep -u $MALLORY -n $n -p 200 \
@@ -636,6 +637,7 @@ sleepers()
 		no_wave
 	done
 	set_in dst net.ipv4.tcp_rmem "4096 131072 16777216"
+	next_server
 }
 
 # A stream to a peer that answers 20 s late has the window when she begins to send to
