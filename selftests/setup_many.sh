@@ -202,17 +202,17 @@ ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms --pace 
 lost()
 {
 	in_host ip route del 10.81.0.0/16
-	in_host sysctl -qw net.ipv4.tcp_sack=0
+	in_host sysctl -qw net.ipv4.tcp_no_metrics_save=0
 	run setup verify lhc
 	equal "lost: verify of one circuit: exit status" 1 "$RC"
-	matches "lost: verify of one circuit: what the machine is to have" 'tcp_sack' "$OUT"
+	matches "lost: verify of one circuit: what the machine is to have" 'tcp_no_metrics_save' "$OUT"
 	equal "lost: verify of one circuit: each once" 2 "$(wc -l <<<"$OUT")"
 	run setup diff "$TMP/saved"
 	equal "lost: diff: exit status" 1 "$RC"
 	matches "lost: diff: how many" '^ctcp-setup: 2 differences from ' "$ERR"
 	works "lost: apply" setup apply --quiet "$TMP/saved"
 	works "lost: apply, then verify" setup verify
-	equal "lost: apply sets a sysctl again" 1 "$(value net.ipv4.tcp_sack)"
+	equal "lost: apply sets a sysctl again" 1 "$(value net.ipv4.tcp_no_metrics_save)"
 	in_host ip route replace 10.81.0.0/16 via 10.78.0.253 dev eth1
 	works "led another way: apply" setup apply --quiet "$TMP/saved"
 	matches "led another way: apply leaves it" 'via 10.78.0.253' \

@@ -508,7 +508,9 @@ static bool is_healed(const struct diff *d, const struct item *it)
 		.kind = it->kind, .name = it->name, .from = it->now, .to = it->target,
 	};
 
-	return d->heal && item_base(d, it) && !drift_stays(&c);
+	/* a number was as it should be at first, and is nobody's */
+	return d->heal && !drift_stays(&c) &&
+	       (item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN);
 }
 
 /* What is there is refused even where it is what we would have made. */
