@@ -45,6 +45,8 @@ void diff_free(struct diff *d)
 	free(d->items);
 	free(d->list);
 	free(d->of);
+	free(d->by_circuit);
+	d->by_circuit = NULL;
 	d->tree = NULL;
 	d->items = NULL;
 	d->list = NULL;
@@ -324,48 +326,54 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 	return rc;
 }
 
-static bool is_one_of(const struct circuit *c, const char *to)
+/* What all circuits share, and once is enough */
+static void hold_shared(struct diff *d)
 {
-	char text[64];
 	uint32_t i;
 
-	for (i = 0; i < c->n_to; i++)
-		if (!strcmp(to, format_prefix(text, sizeof(text), &c->to[i])))
-			return true;
-	return false;
+	for (i = 0; i < d->n_items && !d->shared_held; i++)
+		d->items[i]->held |= d->items[i]->kind == ITEM_MODULE ||
+				     d->items[i]->kind == ITEM_SYSCTL;
+	d->shared_held = true;
 }
 
-/* Its own, or what it shares with others */
-static bool may_have(const struct member *m, const struct item *it)
+static void hold_named(struct diff *d, enum item_kind kind, const char *name)
 {
-	const char *rest = it->name + strcspn(it->name, " ");
-	uint32_t minor;
+	struct item *it = diff_find(d, kind, name);
 
-	switch (it->kind) {
-	case ITEM_MODULE:
-	case ITEM_SYSCTL:
-		return true;
-	case ITEM_CIRCUIT:
-		return !strcmp(it->name, m->circuit.name);
-	case ITEM_CLASS:
-		return it->ifindex == m->ifindex && *rest && !class_minor(rest + 1, &minor) &&
-		       (minor == m->classid || minor == CLASS_REST);
-	case ITEM_FILTER:
-		return it->ifindex == m->ifindex && *rest && is_one_of(&m->circuit, rest + 1);
-	case ITEM_ROUTE:
-		return is_one_of(&m->circuit, it->name);
-	default:
-		return it->ifindex == m->ifindex;
-	}
+	if (it)
+		it->held = true;
 }
 
-/* What this circuit wants cannot be told: what it may have stays. */
+/* Not what was bound to another device of this name */
+static void hold_bound(struct diff *d, const struct member *m, enum item_kind kind,
+		       const char *name)
+{
+	struct item *it = diff_find(d, kind, name);
+
+	if (it && it->ifindex == m->ifindex)
+		it->held = true;
+}
+
+/* What this circuit wants cannot be told: what it may have stays, its own or shared. */
 void diff_hold(struct diff *d, const struct member *m)
 {
+	const struct circuit *c = &m->circuit;
+	char name[ITEM_NAME], to[64];
 	uint32_t i;
 
-	for (i = 0; i < d->n_items; i++)
-		d->items[i]->held |= may_have(m, d->items[i]);
+	hold_shared(d);
+	hold_bound(d, m, ITEM_QDISC, c->dev);
+	hold_bound(d, m, ITEM_TXQLEN, c->dev);
+	hold_bound(d, m, ITEM_CLASS, class_name(name, sizeof(name), c->dev, CLASS_REST));
+	hold_bound(d, m, ITEM_CLASS, class_name(name, sizeof(name), c->dev, m->classid));
+	hold_named(d, ITEM_CIRCUIT, c->name);
+	for (i = 0; i < c->n_to; i++) {
+		hold_named(d, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to[i]));
+		snprintf(name, sizeof(name), "%s %s", c->dev,
+			 format_prefix(to, sizeof(to), &c->to[i]));
+		hold_bound(d, m, ITEM_FILTER, name);
+	}
 }
 
 /* --- changes --------------------------------------------------------------- */
@@ -612,6 +620,57 @@ static int decide_all_wanted(struct diff *d, struct err *e)
 	return rc;
 }
 
+/* --- whose ------------------------------------------------------------------ */
+
+static int by_circuit(const void *a, const void *b, void *data)
+{
+	const struct change *list = data;
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+	if (list[p].circuit != list[q].circuit)
+		return list[p].circuit < list[q].circuit ? -1 : 1;
+	return p < q ? -1 : p > q;
+}
+
+static int sort_changes(struct diff *d, struct err *e)
+{
+	uint32_t i;
+
+	d->by_circuit = malloc(((size_t)d->n + 1) * sizeof(*d->by_circuit));
+	if (!d->by_circuit)
+		return no_memory(e);
+	for (i = 0; i < d->n; i++)
+		d->by_circuit[i] = i;
+	if (d->n)
+		qsort_r(d->by_circuit, d->n, sizeof(*d->by_circuit), by_circuit, d->list);
+	return 0;
+}
+
+/* The change of @circuit that is the @k-th of all when sorted by circuit; NULL: another's */
+const struct change *diff_change(const struct diff *d, uint32_t circuit, uint32_t k)
+{
+	return k < d->n && d->list[d->by_circuit[k]].circuit == circuit ?
+	       &d->list[d->by_circuit[k]] : NULL;
+}
+
+/* The first of @circuit's, where it has any.  Only of a diff that looks. */
+uint32_t diff_first(const struct diff *d, uint32_t circuit)
+{
+	uint32_t low = 0, high = d->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (d->list[d->by_circuit[middle]].circuit < circuit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* --- all -------------------------------------------------------------------- */
+
 /*
  * What goes back comes first, but for classes and filters beside which others are: a
  * packet then finds its new filter while its old one is still there.  The module goes
@@ -630,5 +689,5 @@ int diff_end(struct diff *d, struct err *e)
 		rc = decide_unwanted(d, module, e);
 	if (!d->revert)
 		say_elsewhere(d);
-	return rc;
+	return !rc && d->look ? sort_changes(d, e) : rc;
 }

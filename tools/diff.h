@@ -69,12 +69,14 @@ struct diff {
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */
 	bool trust;		/* what is bound to a circuit that stands is as it was set */
+	bool shared_held;	/* as what all circuits share is */
 	uint32_t n_items;
 	struct item **items;
 	void *tree;
 	uint32_t n;		/* of what is to be changed */
 	struct change *list;
 	struct item **of;	/* of each change */
+	uint32_t *by_circuit;	/* their places in the list, of a diff that looks */
 	uint32_t already, gone, left;
 	uint32_t n_elsewhere;
 	struct elsewhere elsewhere[ELSEWHERE_MAX];
@@ -88,6 +90,8 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
 void diff_hold(struct diff *d, const struct member *m);
 int diff_end(struct diff *d, struct err *e);
+uint32_t diff_first(const struct diff *d, uint32_t circuit);
+const struct change *diff_change(const struct diff *d, uint32_t circuit, uint32_t k);
 void diff_free(struct diff *d);
 
 #endif

@@ -10,6 +10,7 @@
 #include "diff.h"
 #include "kernel.h"
 #include "live.h"
+#include "order.h"
 #include "qdisc.h"
 #include "site.h"
 #include "store.h"
@@ -28,6 +29,7 @@ struct session {
 	struct store store;
 	struct state state;
 	struct planned *planned;	/* of each circuit of the state */
+	struct order names;		/* of them, while they are planned */
 	struct diff diff;
 	struct outcome outcome;
 	bool cut_short;			/* an earlier run was */
