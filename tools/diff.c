@@ -52,6 +52,7 @@ void diff_free(struct diff *d)
 	d->list = NULL;
 	d->of = NULL;
 	d->n_items = 0;
+	d->n_not_here = 0;
 	d->n = 0;
 }
 
@@ -160,11 +161,34 @@ static void say_elsewhere(struct diff *d)
 		     "set in the machine's own network namespace, not here, at least: %s", text);
 }
 
+/* Of such a number there is no item: it is read for the first circuit that wants it. */
+static int read_once(struct diff *d, const struct want *w, char now[ITEM_VALUE], struct err *e)
+{
+	struct not_here *known = d->not_here, *end = d->not_here + d->n_not_here;
+	int rc;
+
+	for (; known < end && w->kind == ITEM_SYSCTL; known++) {
+		if (strcmp(known->name, w->name))
+			continue;
+		snprintf(now, ITEM_VALUE, "%s", known->now);
+		return known->rc;
+	}
+	rc = d->backend->get(d->backend, w->kind, w->name, now, e);
+	if (w->kind != ITEM_SYSCTL || d->n_not_here == ELSEWHERE_MAX ||
+	    (rc != -EROFS && (rc != -ENOENT || !w->optional)))
+		return rc;
+	d->n_not_here++;
+	snprintf(end->name, sizeof(end->name), "%s", w->name);
+	snprintf(end->now, sizeof(end->now), "%s", rc == -EROFS ? now : "");
+	end->rc = rc;
+	return rc;
+}
+
 /* 0: @now holds it; 1: not to be had here, which is said. */
 static int read_wanted(struct diff *d, const struct want *w, char now[ITEM_VALUE],
 		       struct err *e)
 {
-	int rc = d->backend->get(d->backend, w->kind, w->name, now, e);
+	int rc = read_once(d, w, now, e);
 	char target[ITEM_VALUE];
 
 	if (rc == -ENOENT && w->optional)

@@ -29,6 +29,13 @@ struct elsewhere {
 	char value[ITEM_VALUE];
 };
 
+/* What it is here, and why it cannot be set: -EROFS, or -ENOENT without a value */
+struct not_here {
+	char name[ITEM_NAME];
+	char now[ITEM_VALUE];
+	int rc;
+};
+
 struct change {
 	enum item_kind kind;
 	const char *name;
@@ -80,6 +87,8 @@ struct diff {
 	uint32_t already, gone, left;
 	uint32_t n_elsewhere;
 	struct elsewhere elsewhere[ELSEWHERE_MAX];
+	uint32_t n_not_here;
+	struct not_here not_here[ELSEWHERE_MAX];
 };
 
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
