@@ -66,7 +66,7 @@ static int read_file(const char *name, struct state *wanted, struct err *e)
 
 struct file {
 	struct state wanted;	/* REMOVING: as it is, so that nothing is to be done for it */
-	struct order names;
+	struct order names, devices;
 };
 
 /* As the same words would be printed. */
@@ -95,20 +95,18 @@ static bool is_same(const struct circuit *a, const struct circuit *b)
 	return same;
 }
 
-static bool is_alone(const struct state *wanted, const char *dev)
+static bool is_alone(const struct order *devices, const char *dev)
 {
-	uint32_t i, n = 0;
+	uint32_t first = order_device(devices, dev);
 
-	for (i = 0; i < wanted->n_circuits; i++)
-		n += !strcmp(wanted->circuits[i].circuit.dev, dev);
-	return n == 1;
+	return order_on(devices, first, dev) && !order_on(devices, first + 1, dev);
 }
 
 /* Which shaper the file does not name stays as it was chosen, if the device's others let it. */
-static void keep_shaper(const struct member *m, const struct state *wanted, struct circuit *c)
+static void keep_shaper(const struct member *m, const struct order *devices, struct circuit *c)
 {
 	if (c->shaper != SHAPER_AUTO || strcmp(c->dev, m->circuit.dev) ||
-	    (!circuit_shares(&m->circuit) && !is_alone(wanted, c->dev)))
+	    (!circuit_shares(&m->circuit) && !is_alone(devices, c->dev)))
 		return;
 	c->shaper = m->circuit.shaper;
 	c->pace = m->circuit.pace;
@@ -125,7 +123,7 @@ static void keep_same(struct state *st, struct file *file)
 		at = order_find(&file->names, m->circuit.name);
 		w = at == NOWHERE ? NULL : &file->wanted.circuits[file->names.at[at]];
 		if (w)
-			keep_shaper(m, &file->wanted, &w->circuit);
+			keep_shaper(m, &file->devices, &w->circuit);
 		if (w && is_same(&w->circuit, &m->circuit))
 			w->standing = REMOVING;	/* nothing to do for it */
 		else
@@ -259,7 +257,8 @@ static int with_file(const struct args *a, session_fn run, struct err *e)
 	struct file file = { 0 };
 	int rc = read_file(a->file, &file.wanted, e);
 
-	if (!rc && order_by_name(&file.names, &file.wanted))
+	if (!rc && (order_by_name(&file.names, &file.wanted) ||
+		    order_by_device(&file.devices, &file.wanted)))
 		rc = err_set(e, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = check_names(&file.names, e);
@@ -268,6 +267,7 @@ static int with_file(const struct args *a, session_fn run, struct err *e)
 	if (!rc)
 		rc = session_run(a, run, &file, e);
 	order_free(&file.names);
+	order_free(&file.devices);
 	state_free(&file.wanted);
 	return rc;
 }

@@ -45,11 +45,14 @@ void diff_free(struct diff *d)
 	free(d->items);
 	free(d->list);
 	free(d->of);
+	free(d->by_circuit);
+	d->by_circuit = NULL;
 	d->tree = NULL;
 	d->items = NULL;
 	d->list = NULL;
 	d->of = NULL;
 	d->n_items = 0;
+	d->n_not_here = 0;
 	d->n = 0;
 }
 
@@ -158,11 +161,34 @@ static void say_elsewhere(struct diff *d)
 		     "set in the machine's own network namespace, not here, at least: %s", text);
 }
 
+/* Of such a number there is no item: it is read for the first circuit that wants it. */
+static int read_once(struct diff *d, const struct want *w, char now[ITEM_VALUE], struct err *e)
+{
+	struct not_here *known = d->not_here, *end = d->not_here + d->n_not_here;
+	int rc;
+
+	for (; known < end && w->kind == ITEM_SYSCTL; known++) {
+		if (strcmp(known->name, w->name))
+			continue;
+		snprintf(now, ITEM_VALUE, "%s", known->now);
+		return known->rc;
+	}
+	rc = d->backend->get(d->backend, w->kind, w->name, now, e);
+	if (w->kind != ITEM_SYSCTL || d->n_not_here == ELSEWHERE_MAX ||
+	    (rc != -EROFS && (rc != -ENOENT || !w->optional)))
+		return rc;
+	d->n_not_here++;
+	snprintf(end->name, sizeof(end->name), "%s", w->name);
+	snprintf(end->now, sizeof(end->now), "%s", rc == -EROFS ? now : "");
+	end->rc = rc;
+	return rc;
+}
+
 /* 0: @now holds it; 1: not to be had here, which is said. */
 static int read_wanted(struct diff *d, const struct want *w, char now[ITEM_VALUE],
 		       struct err *e)
 {
-	int rc = d->backend->get(d->backend, w->kind, w->name, now, e);
+	int rc = read_once(d, w, now, e);
 	char target[ITEM_VALUE];
 
 	if (rc == -ENOENT && w->optional)
@@ -220,7 +246,8 @@ static int want_item(struct diff *d, const struct want *w, uint32_t circuit, boo
 		if (rc)
 			return rc == 1 ? 0 : rc;
 	}
-	it->circuit = circuit;
+	if (!d->aside || it->circuit == NOBODY)
+		it->circuit = circuit;
 	it->ifindex = w->ifindex;
 	it->asked |= asked;
 	/* most circuits want the same of the machine's numbers: once is enough */
@@ -324,48 +351,54 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 	return rc;
 }
 
-static bool is_one_of(const struct circuit *c, const char *to)
+/* What all circuits share, and once is enough */
+static void hold_shared(struct diff *d)
 {
-	char text[64];
 	uint32_t i;
 
-	for (i = 0; i < c->n_to; i++)
-		if (!strcmp(to, format_prefix(text, sizeof(text), &c->to[i])))
-			return true;
-	return false;
+	for (i = 0; i < d->n_items && !d->shared_held; i++)
+		d->items[i]->held |= d->items[i]->kind == ITEM_MODULE ||
+				     d->items[i]->kind == ITEM_SYSCTL;
+	d->shared_held = true;
 }
 
-/* Its own, or what it shares with others */
-bool may_have(const struct member *m, const struct item *it)
+static void hold_named(struct diff *d, enum item_kind kind, const char *name)
 {
-	const char *rest = it->name + strcspn(it->name, " ");
-	uint32_t minor;
+	struct item *it = diff_find(d, kind, name);
 
-	switch (it->kind) {
-	case ITEM_MODULE:
-	case ITEM_SYSCTL:
-		return true;
-	case ITEM_CIRCUIT:
-		return !strcmp(it->name, m->circuit.name);
-	case ITEM_CLASS:
-		return it->ifindex == m->ifindex && *rest && !class_minor(rest + 1, &minor) &&
-		       (minor == m->classid || minor == CLASS_REST);
-	case ITEM_FILTER:
-		return it->ifindex == m->ifindex && *rest && is_one_of(&m->circuit, rest + 1);
-	case ITEM_ROUTE:
-		return is_one_of(&m->circuit, it->name);
-	default:
-		return it->ifindex == m->ifindex;
-	}
+	if (it)
+		it->held = true;
 }
 
-/* What this circuit wants cannot be told: what it may have stays. */
+/* Not what was bound to another device of this name */
+static void hold_bound(struct diff *d, const struct member *m, enum item_kind kind,
+		       const char *name)
+{
+	struct item *it = diff_find(d, kind, name);
+
+	if (it && it->ifindex == m->ifindex)
+		it->held = true;
+}
+
+/* What this circuit wants cannot be told: what it may have stays, its own or shared. */
 void diff_hold(struct diff *d, const struct member *m)
 {
+	const struct circuit *c = &m->circuit;
+	char name[ITEM_NAME], to[64];
 	uint32_t i;
 
-	for (i = 0; i < d->n_items; i++)
-		d->items[i]->held |= may_have(m, d->items[i]);
+	hold_shared(d);
+	hold_bound(d, m, ITEM_QDISC, c->dev);
+	hold_bound(d, m, ITEM_TXQLEN, c->dev);
+	hold_bound(d, m, ITEM_CLASS, class_name(name, sizeof(name), c->dev, CLASS_REST));
+	hold_bound(d, m, ITEM_CLASS, class_name(name, sizeof(name), c->dev, m->classid));
+	hold_named(d, ITEM_CIRCUIT, c->name);
+	for (i = 0; i < c->n_to; i++) {
+		hold_named(d, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to[i]));
+		snprintf(name, sizeof(name), "%s %s", c->dev,
+			 format_prefix(to, sizeof(to), &c->to[i]));
+		hold_bound(d, m, ITEM_FILTER, name);
+	}
 }
 
 /* --- changes --------------------------------------------------------------- */
@@ -639,6 +672,57 @@ static int decide_all_wanted(struct diff *d, struct err *e)
 	return rc;
 }
 
+/* --- whose ------------------------------------------------------------------ */
+
+static int by_circuit(const void *a, const void *b, void *data)
+{
+	const struct change *list = data;
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+
+	if (list[p].circuit != list[q].circuit)
+		return list[p].circuit < list[q].circuit ? -1 : 1;
+	return p < q ? -1 : p > q;
+}
+
+static int sort_changes(struct diff *d, struct err *e)
+{
+	uint32_t i;
+
+	d->by_circuit = malloc(((size_t)d->n + 1) * sizeof(*d->by_circuit));
+	if (!d->by_circuit)
+		return no_memory(e);
+	for (i = 0; i < d->n; i++)
+		d->by_circuit[i] = i;
+	if (d->n)
+		qsort_r(d->by_circuit, d->n, sizeof(*d->by_circuit), by_circuit, d->list);
+	return 0;
+}
+
+/* The change of @circuit that is the @k-th of all when sorted by circuit; NULL: another's */
+const struct change *diff_change(const struct diff *d, uint32_t circuit, uint32_t k)
+{
+	return k < d->n && d->list[d->by_circuit[k]].circuit == circuit ?
+	       &d->list[d->by_circuit[k]] : NULL;
+}
+
+/* The first of @circuit's, where it has any.  Only of a diff that looks. */
+uint32_t diff_first(const struct diff *d, uint32_t circuit)
+{
+	uint32_t low = 0, high = d->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (d->list[d->by_circuit[middle]].circuit < circuit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* --- all -------------------------------------------------------------------- */
+
 /*
  * What goes back comes first, but for classes and filters beside which others are: a
  * packet then finds its new filter while its old one is still there.  The module goes
@@ -657,5 +741,5 @@ int diff_end(struct diff *d, struct err *e)
 		rc = decide_unwanted(d, module, e);
 	if (!d->revert)
 		say_elsewhere(d);
-	return rc;
+	return !rc && d->look ? sort_changes(d, e) : rc;
 }

@@ -29,6 +29,13 @@ struct elsewhere {
 	char value[ITEM_VALUE];
 };
 
+/* What it is here, and why it cannot be set: -EROFS, or -ENOENT without a value */
+struct not_here {
+	char name[ITEM_NAME];
+	char now[ITEM_VALUE];
+	int rc;
+};
+
 struct change {
 	enum item_kind kind;
 	const char *name;
@@ -42,7 +49,7 @@ struct item {
 	char *name;
 	int ifindex;
 	uint32_t base;		/* in the state's list, NOBODY = not changed by us so far */
-	uint32_t circuit;	/* the last that wants it, or NOBODY */
+	uint32_t circuit;	/* the last that wants it and is told of, any, or NOBODY */
 	enum rule rule;
 	bool asked;		/* by a circuit that this command sets */
 	bool held;		/* it stays: a circuit that may want it cannot be planned */
@@ -69,20 +76,24 @@ struct diff {
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */
 	bool heal;		/* apply: so it is, where nothing of somebody else's is in its way */
+	bool aside;		/* the circuit that wants is not one that is told of */
 	bool trust;		/* what is bound to a circuit that stands is as it was set */
+	bool shared_held;	/* as what all circuits share is */
 	uint32_t n_items;
 	struct item **items;
 	void *tree;
 	uint32_t n;		/* of what is to be changed */
 	struct change *list;
 	struct item **of;	/* of each change */
+	uint32_t *by_circuit;	/* their places in the list, of a diff that looks */
 	uint32_t already, gone, left;
 	uint32_t n_elsewhere;
 	struct elsewhere elsewhere[ELSEWHERE_MAX];
+	uint32_t n_not_here;
+	struct not_here not_here[ELSEWHERE_MAX];
 };
 
 const char *drift_stays(const struct change *c);
-bool may_have(const struct member *m, const struct item *it);
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);
 int diff_begin(struct diff *d, struct err *e);
@@ -91,6 +102,8 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
 void diff_hold(struct diff *d, const struct member *m);
 int diff_end(struct diff *d, struct err *e);
+uint32_t diff_first(const struct diff *d, uint32_t circuit);
+const struct change *diff_change(const struct diff *d, uint32_t circuit, uint32_t k);
 void diff_free(struct diff *d);
 
 #endif

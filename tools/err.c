@@ -28,12 +28,12 @@ void notes_add(struct notes *to, const struct notes *from)
 		note(to, "%s", from->text[i]);
 }
 
-/* A note past the last slot is dropped: notes inform, nothing depends on one. */
+/* A note past the last slot, or to nobody, is dropped: nothing depends on one. */
 void note(struct notes *notes, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (notes->n == NOTES_MAX)
+	if (!notes || notes->n == NOTES_MAX)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(notes->text[notes->n], sizeof(notes->text[0]), fmt, ap);

@@ -43,44 +43,47 @@ void object_sort(struct object *o)
 
 /* --- text ------------------------------------------------------------------ */
 
-static void put_text(FILE *out, const struct object *o)
-{
-	char text[64];
-	uint32_t i;
+/* What is written of a value; more than there is room for is counted. */
+struct value_text {
+	char *value;
+	size_t used;
+};
 
-	fprintf(out, "window=%u", o->window);
-	if (o->rate)
-		fprintf(out, " rate=%" PRIu64, o->rate);
-	fprintf(out, " prefixes=");
-	for (i = 0; i < o->n; i++)
-		fprintf(out, "%s%s", i ? "," : "",
-			format_prefix(text, sizeof(text), &o->prefixes[i]));
-	if (o->dev[0])
-		fprintf(out, " dev=%s", o->dev);
-	if (o->mark)
-		fprintf(out, " mark=%u", o->mark);
-	if (o->flags)
-		fprintf(out, " flags=%u", o->flags);
+static void put(struct value_text *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put(struct value_text *t, const char *fmt, ...)
+{
+	size_t room = t->used < ITEM_VALUE ? ITEM_VALUE - t->used : 0;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(room ? t->value + t->used : NULL, room, fmt, ap);
+	va_end(ap);
+	t->used += n > 0 ? (size_t)n : 0;
 }
 
 /* -E2BIG: it has more prefixes than an item holds. */
 int object_format(const struct object *o, char value[ITEM_VALUE])
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	struct value_text t = { .value = value };
+	char text[64];
+	uint32_t i;
 
-	if (!out)
-		return -ENOMEM;
-	put_text(out, o);
-	if (fclose(out)) {
-		free(text);
-		return -ENOMEM;
-	}
-	if (len < ITEM_VALUE)
-		memcpy(value, text, len + 1);
-	free(text);
-	return len < ITEM_VALUE ? 0 : -E2BIG;
+	put(&t, "window=%u", o->window);
+	if (o->rate)
+		put(&t, " rate=%" PRIu64, o->rate);
+	put(&t, " prefixes=");
+	for (i = 0; i < o->n; i++)
+		put(&t, "%s%s", i ? "," : "", format_prefix(text, sizeof(text), &o->prefixes[i]));
+	if (o->dev[0])
+		put(&t, " dev=%s", o->dev);
+	if (o->mark)
+		put(&t, " mark=%u", o->mark);
+	if (o->flags)
+		put(&t, " flags=%u", o->flags);
+	return t.used < ITEM_VALUE ? 0 : -E2BIG;
 }
 
 static int parse_prefixes(char *list, struct object *o)

@@ -66,6 +66,17 @@ const struct member *order_member(const struct order *o, uint32_t i)
 	return &o->st->circuits[o->at[i]];
 }
 
+/* A circuit that does not go */
+bool order_has(const struct order *o, const char *name)
+{
+	uint32_t i = order_find(o, name);
+
+	for (; i < o->n && !strcmp(order_member(o, i)->circuit.name, name); i++)
+		if (member_is_there(order_member(o, i)))
+			return true;
+	return false;
+}
+
 uint32_t order_find(const struct order *o, const char *name)
 {
 	uint32_t low = 0, high = o->n;
@@ -79,4 +90,25 @@ uint32_t order_find(const struct order *o, const char *name)
 			high = middle;
 	}
 	return low < o->n && !strcmp(order_member(o, low)->circuit.name, name) ? low : NOWHERE;
+}
+
+uint32_t order_device(const struct order *o, const char *dev)
+{
+	uint32_t low = 0, high = o->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(order_member(o, middle)->circuit.dev, dev) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct member *order_on(const struct order *o, uint32_t i, const char *dev)
+{
+	return i < o->n && !strcmp(order_member(o, i)->circuit.dev, dev) ? order_member(o, i) :
+									     NULL;
 }

@@ -25,5 +25,10 @@ const struct member *order_member(const struct order *o, uint32_t i);
 
 /* By name: the first in o->at that has it, NOWHERE = none */
 uint32_t order_find(const struct order *o, const char *name);
+bool order_has(const struct order *o, const char *name);
+
+/* By device: where those of @dev begin, if there are any, and the @i-th, NULL = another's */
+uint32_t order_device(const struct order *o, const char *dev);
+const struct member *order_on(const struct order *o, uint32_t i, const char *dev);
 
 #endif

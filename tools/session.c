@@ -56,6 +56,7 @@ static void session_close(struct session *s)
 	state_free(&s->state);
 	store_close(&s->store);
 	free(s->planned);
+	order_free(&s->names);
 	lives_free(&s->lives);
 }
 
@@ -89,13 +90,39 @@ static bool if_name_is(const struct member *m)
 }
 
 /* Gone is what the kernel says is: a question that fails says nothing. */
-static int follow_device(struct state *st, int index)
+static int ask_device(struct device_now *now)
 {
-	char dev[IFNAMSIZ];
+	if (if_indextoname((unsigned int)now->ifindex, now->dev))
+		return 0;
+	now->dev[0] = 0;
+	return errno == ENXIO || errno == ENODEV ? 0 : -errno;
+}
 
-	if (if_indextoname((unsigned int)index, dev))
-		return state_device_is(st, index, dev);
-	return errno == ENXIO || errno == ENODEV ? state_device_gone(st, index) : -errno;
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Indexes of all devices that the state tells of, each once; NULL: out of memory */
+static int *list_devices(const struct state *st, uint32_t *n)
+{
+	int *list = malloc(((size_t)st->n_circuits + st->n_base + 1) * sizeof(*list));
+	uint32_t i, all = 0;
+
+	*n = 0;
+	if (!list)
+		return NULL;
+	for (i = 0; i < st->n_circuits; i++)
+		list[all++] = st->circuits[i].ifindex;
+	for (i = 0; i < st->n_base; i++)
+		list[all++] = st->base[i].ifindex;
+	qsort(list, all, sizeof(*list), by_number);
+	for (i = 0; i < all; i++)
+		if (list[i] && (!*n || list[*n - 1] != list[i]))
+			list[(*n)++] = list[i];
+	return list;
 }
 
 /* Where an index is nobody's any more, that of who has the name now */
@@ -118,35 +145,28 @@ static void find_devices(struct state *st)
 	}
 }
 
-/*
- * Each device once, as circuits of one stand together, and those of items whose circuit
- * is gone.  A device that was made anew under its name begins anew.
- */
+/* A device that was made anew under its name begins anew. */
 static int follow_devices(struct state *st, struct err *e)
 {
-	int last = 0, rc = 0;
-	uint32_t i;
+	uint32_t n, i;
+	int *list = list_devices(st, &n), rc = 0;
+	struct device_now *now = calloc((size_t)n + 1, sizeof(*now));
 
-	for (i = 0; i < st->n_circuits && !rc; i++) {
-		struct member *m = &st->circuits[i];
-
-		if (m->ifindex && m->ifindex != last)
-			rc = follow_device(st, m->ifindex);
-		last = m->ifindex;
+	if (!list || !now)
+		rc = -ENOMEM;
+	for (i = 0; i < n && !rc; i++) {
+		now[i].ifindex = list[i];
+		rc = ask_device(&now[i]);
 	}
-	/* one that is gone takes its items out of the list */
-	for (i = 0, last = 0; i < st->n_base && !rc; ) {
-		uint32_t n = st->n_base;
-
-		if (st->base[i].ifindex && st->base[i].ifindex != last) {
-			last = st->base[i].ifindex;
-			rc = follow_device(st, last);
-		}
-		i = st->n_base == n ? i + 1 : 0;
-	}
+	if (!rc)
+		rc = state_devices_are(st, now, n);
+	free(list);
+	free(now);
+	if (rc)
+		return err_set(e, rc, "cannot ask the kernel for the devices of the state: %s",
+			       strerror(-rc));
 	find_devices(st);
-	return rc ? err_set(e, rc, "cannot ask the kernel for the devices of the state: %s",
-			    strerror(-rc)) : 0;
+	return 0;
 }
 
 /* What undo of the module rests on is not in the namespace's own state. */
@@ -203,23 +223,6 @@ bool session_shows(const struct session *s, uint32_t i)
 			return false;
 	}
 	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
-}
-
-/*
- * The circuit that a difference is told of: the last that wants it or, where that is not
- * to be told of, the first that may want it, too, as of a sysctl or the device's root.
- */
-uint32_t session_tells(const struct session *s, uint32_t change)
-{
-	uint32_t i, circuit = s->diff.list[change].circuit;
-
-	if (circuit == NOBODY || session_shows(s, circuit))
-		return circuit;
-	for (i = 0; i < s->state.n_circuits; i++)
-		if (session_shows(s, i) &&
-		    may_have(&s->state.circuits[i], s->diff.of[change]))
-			return i;
-	return NOBODY;
 }
 
 /* Of its class, which is the circuit's alone, or else of the device's root; zeroed before */

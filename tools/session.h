@@ -12,6 +12,7 @@
 #include "diff.h"
 #include "kernel.h"
 #include "live.h"
+#include "order.h"
 #include "qdisc.h"
 #include "site.h"
 #include "store.h"
@@ -30,6 +31,7 @@ struct session {
 	struct store store;
 	struct state state;
 	struct planned *planned;	/* of each circuit of the state */
+	struct order names;		/* of them, while they are planned */
 	struct diff diff;
 	struct outcome outcome;
 	bool held;			/* the lock is; then: */
@@ -63,7 +65,6 @@ int session_commit(struct session *s, enum resolve resolve, struct err *e);
 void session_check_routes(struct session *s, const struct circuit *c);
 int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
 		   struct err *e);
-uint32_t session_tells(const struct session *s, uint32_t change);
 bool session_shows(const struct session *s, uint32_t i);
 int need_net_admin(const char *or, struct err *e);
 

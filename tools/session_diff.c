@@ -187,16 +187,12 @@ static int check_algorithm(const struct session *s, const struct circuit *c, boo
 	return rc ? rc : check_default_cc(c, own_netns, e);
 }
 
-/* A circuit of ours that this run removes, or that an earlier one left half removed */
-static bool is_going(const struct session *s, const char *name)
+/* Of the list, or one that this run removes, or that an earlier one left half removed */
+static bool is_told_of(struct session *s, const char *name)
 {
-	uint32_t i;
+	const struct item *it = diff_find(&s->diff, ITEM_CIRCUIT, name);
 
-	for (i = 0; i < s->state.n_base; i++)
-		if (s->state.base[i].kind == ITEM_CIRCUIT &&
-		    !strcmp(s->state.base[i].name, name))
-			return true;
-	return false;
+	return (it && it->base != NOBODY) || order_has(&s->names, name);
 }
 
 /* A prefix is that of one circuit, also where no state tells of it: by circuit set. */
@@ -211,8 +207,7 @@ static int check_prefixes(struct session *s, const struct circuit *c, struct err
 	for (i = 0; i < c->n_to && !rc && sysctl_exists(FCWND_SYSCTL); i++) {
 		if (object_of_prefix(&s->kernel.genl, &c->to[i], &o, &unused))
 			continue;
-		if (strcmp(o.name, circuit_name(c)) && !state_find(&s->state, o.name) &&
-		    !is_going(s, o.name))
+		if (strcmp(o.name, circuit_name(c)) && !is_told_of(s, o.name))
 			rc = err_set(e, -EEXIST,
 				     "--to: %s is that of circuit %s in the kernel, which no state tells of; ctcp-setup circuit del %s would clear the way",
 				     format_prefix(to, sizeof(to), &c->to[i]), o.name, o.name);
@@ -278,7 +273,6 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 {
 	const struct circuit *c = &s->state.circuits[i].circuit;
 	struct planned *p = &s->planned[i];
-	struct notes unused = { 0 };
 	struct route_want *routes = NULL;
 	struct place place;
 	struct wants w;
@@ -293,10 +287,10 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 		goto out;
 	if (need > p->plan.need)
 		plan_memory(&p->facts, need - p->plan.need, &p->plan,
-			    asked && !s->reverting ? &s->notes : &unused);
+			    asked && !s->reverting ? &s->notes : NULL);
 	place_of(s, i, &place);
 	wants_make(c, &p->facts, &p->plan, &place, routes, own_netns, &w);
-	if (sysctl_exists(BREAKER_SYSCTL))
+	if (c->guarantee == GUARANTEE_SEMI && sysctl_exists(BREAKER_SYSCTL))
 		wants_add_breaker(c, &w);
 	if (asked && !s->reverting)
 		say_who_uses_it(s, c, p);
@@ -329,6 +323,7 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 
 	if (s->diff.look && (m->standing == ADDING || m->standing == REMOVING))
 		p->rc = not_standing(s, m, &p->why);
+	s->diff.aside = s->diff.look && !session_shows(s, i);
 	if (!p->rc)
 		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
 	if (stops(s, i))

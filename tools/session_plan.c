@@ -3,6 +3,7 @@
  * Facts -> plans of all circuits of a session: see session_plan.h.
  */
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 
 #include "admit.h"
@@ -10,30 +11,42 @@
 #include "session_plan.h"
 #include "units.h"
 
-/* The device's facts, where they were read for another of its circuits. */
-static const struct facts *known_facts(const struct session *s, uint32_t i)
+static int by_index(const void *a, const void *b)
 {
-	int index = s->state.circuits[i].ifindex;
-	uint32_t k;
+	const struct facts *x = a, *y = b;
 
-	for (k = i; k-- > 0; )
-		if (index && s->planned[k].facts.ifindex == index)
-			return &s->planned[k].facts;
-	return NULL;
+	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
+}
+
+static void forget(void *unused)
+{
+	(void)unused;
+}
+
+/* The device's facts, where they were read for another of its circuits: in @known */
+static const struct facts *known_facts(void *const *known, int ifindex)
+{
+	const struct facts key = { .ifindex = ifindex };
+	const struct facts *const *found = ifindex ? tfind(&key, known, by_index) : NULL;
+
+	return found ? *found : NULL;
 }
 
 /* Only of what this command asks for it is told what the plan decided. */
-static void plan_one(struct session *s, uint32_t i, bool asked)
+static void plan_one(struct session *s, uint32_t i, bool asked, void **known)
 {
 	const struct circuit *c = &s->state.circuits[i].circuit;
-	struct notes unused = { 0 }, *notes = asked && !s->reverting ? &s->notes : &unused;
-	const struct facts *known = known_facts(s, i);
+	struct notes *notes = asked && !s->reverting ? &s->notes : NULL;
+	const struct facts *facts = known_facts(known, s->state.circuits[i].ifindex);
 	struct planned *p = &s->planned[i];
 
-	if (known)
-		p->facts = *known;
+	if (facts)
+		p->facts = *facts;
 	else
 		p->rc = facts_read(&s->kernel.nl, c->dev, &p->facts, &p->why);
+	/* without memory it is read again */
+	if (!facts && p->facts.ifindex)
+		tsearch(&p->facts, known, by_index);
 	if (!p->rc)
 		p->rc = plan_check_device(c, &p->facts, notes, &p->why);
 	if (!p->rc)
@@ -108,21 +121,31 @@ static int admit_all(struct session *s, struct err *e)
 	return rc;
 }
 
-int plan_all(struct session *s, struct err *e)
+static int plan_each(struct session *s, void **known, struct err *e)
 {
 	uint32_t i;
 
-	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
-	if (!s->planned)
-		return err_set(e, -ENOMEM, "out of memory");
 	for (i = 0; i < s->state.n_circuits; i++) {
 		if (s->state.circuits[i].standing == REMOVING)
 			continue;
-		plan_one(s, i, s->state.circuits[i].standing == ADDING);
+		plan_one(s, i, s->state.circuits[i].standing == ADDING, known);
 		if (stops(s, i))
 			return cannot_plan(s, i, e);
 	}
-	return is_strict(s) ? admit_all(s, e) : 0;
+	return 0;
+}
+
+int plan_all(struct session *s, struct err *e)
+{
+	void *known = NULL;
+	int rc;
+
+	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
+	if (!s->planned || order_by_name(&s->names, &s->state))
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = plan_each(s, &known, e);
+	tdestroy(known, forget);
+	return rc || !is_strict(s) ? rc : admit_all(s, e);
 }
 
 /* Pages of all circuits: tcp_mem has room for their sum. */

@@ -45,12 +45,7 @@ static json_t *json_stats(const struct qdisc *q, const struct qdisc_stats *st)
 /* One that the state tells of */
 static bool is_planned(const struct session *s, const struct live *l)
 {
-	uint32_t i;
-
-	for (i = 0; i < s->state.n_circuits && !l->no_object; i++)
-		if (!strcmp(s->state.circuits[i].circuit.name, l->object.name))
-			return true;
-	return false;
+	return !l->no_object && order_find(&s->names, l->object.name) != NOWHERE;
 }
 
 /* Of the circuit @c as the kernel has it, if it has it. */
@@ -120,16 +115,13 @@ static void show_others(struct session *s, json_t *list)
 /* How the kernel is not as set up. */
 static uint32_t show_drift(const struct session *s, uint32_t n)
 {
+	uint32_t first = diff_first(&s->diff, n), i;
+	const struct change *c;
 	char line[DRIFT_TEXT];
-	uint32_t i, drift = 0;
 
-	for (i = 0; i < s->diff.n; i++) {
-		if (session_tells(s, i) != n)
-			continue;
-		printf("  drift    %s\n", drift_text(&s->diff.list[i], line, sizeof(line)));
-		drift++;
-	}
-	return drift;
+	for (i = first; (c = diff_change(&s->diff, n, i)); i++)
+		printf("  drift    %s\n", drift_text(c, line, sizeof(line)));
+	return i - first;
 }
 
 /* What is comes before what was planned, which reads as a fact where it is one. */
@@ -156,6 +148,7 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 	const struct circuit *c = &s->state.circuits[n].circuit;
 	const struct live *l = lives_find(&s->lives, circuit_name(c));
 	json_t *root, *drift = json_array();
+	const struct change *change;
 	char line[DRIFT_TEXT];
 	uint32_t i;
 
@@ -174,12 +167,10 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 			json_object_set_new(root, "class", json_string(id));
 		json_object_set_new(root, "qdisc", json_stats(q, stats));
 	}
-	for (i = 0; !trouble->text[0] && i < s->diff.n; i++) {
-		if (session_tells(s, i) != n)
-			continue;
-		drift_text(&s->diff.list[i], line, sizeof(line));
-		json_array_append_new(drift, json_string(line));
-	}
+	for (i = diff_first(&s->diff, n); !trouble->text[0] &&
+	     (change = diff_change(&s->diff, n, i)); i++)
+		json_array_append_new(drift,
+				      json_string(drift_text(change, line, sizeof(line))));
 	json_object_set_new(root, "circuit", l ? json_live(l) : json_null());
 	json_object_set_new(root, "drift", drift);
 	return root;

@@ -11,6 +11,7 @@
 #include "guarantee.h"
 #include "kmod.h"
 #include "link.h"
+#include "order.h"
 #include "qdisc.h"
 #include "site.h"
 
@@ -150,9 +151,19 @@ int site_choose_one(struct nl *nl, const struct state *st, struct circuit *c,
 	return check_chosen(c, &s, chosen, e);
 }
 
-/* Of a file's circuits those that are to be added, REMOVING else. */
-int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
-		    struct chosen *chosen, struct err *e)
+/* Of each device of a list, where many are counted */
+static void count_on(struct site *s, const struct order *devices, const char *dev)
+{
+	uint32_t i = order_device(devices, dev);
+	const struct member *m;
+
+	for (; (m = order_on(devices, i, dev)); i++)
+		if (m->standing != REMOVING)
+			site_count(s, &m->circuit);
+}
+
+static int choose_all(struct nl *nl, const struct order *there, const struct order *coming,
+		      struct state *wanted, struct chosen *chosen, struct err *e)
 {
 	struct err unused = { "" };
 	struct site s = { .dev = "" };
@@ -167,8 +178,8 @@ int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
 		if (strcmp(s.dev, c->dev)) {
 			known = !site_read(nl, c->dev, &s, &unused);
 			memcpy(s.dev, c->dev, sizeof(s.dev));
-			count_standing(&s, st, c->dev);
-			count_standing(&s, wanted, c->dev);
+			count_on(&s, there, c->dev);
+			count_on(&s, coming, c->dev);
 			read_classes(&s);
 		}
 		if (known)
@@ -176,5 +187,21 @@ int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
 		else
 			not_chosen(c);
 	}
+	return rc;
+}
+
+/* Of a file's circuits those that are to be added, REMOVING else. */
+int site_choose_all(struct nl *nl, const struct state *st, struct state *wanted,
+		    struct chosen *chosen, struct err *e)
+{
+	struct order there = { 0 }, coming = { 0 };
+	int rc = order_by_device(&there, st) ?: order_by_device(&coming, wanted);
+
+	if (rc)
+		err_set(e, rc, "out of memory");
+	else
+		rc = choose_all(nl, &there, &coming, wanted, chosen, e);
+	order_free(&there);
+	order_free(&coming);
 	return rc;
 }

@@ -368,9 +368,9 @@ static int object_move(char **text, const char *dev)
 	struct object o;
 	int rc;
 
-	if (!*text || object_parse(*text, &o))
+	if (!*text || !strstr(*text, " dev=") || object_parse(*text, &o))
 		return 0;
-	if (!o.dev[0]) {
+	if (!strcmp(o.dev, dev)) {
 		object_free(&o);
 		return 0;
 	}
@@ -383,57 +383,71 @@ static int object_move(char **text, const char *dev)
 /* "eth1 c7c0:1": the device, and what of it */
 static int name_move(char **name, const char *dev)
 {
+	size_t n = strcspn(*name, " ");
 	char text[ITEM_NAME];
 
-	snprintf(text, sizeof(text), "%s%s", dev, strchr(*name, ' ') ?: "");
+	if (n == strlen(dev) && !memcmp(*name, dev, n))
+		return 0;
+	snprintf(text, sizeof(text), "%s%s", dev, *name + n);
 	return text_set(name, text);
 }
 
 static int base_move(struct base *b, const char *dev)
 {
-	if (b->kind == ITEM_CLASS || b->kind == ITEM_FILTER)
-		return name_move(&b->name, dev);
 	if (b->kind == ITEM_CIRCUIT)
 		return object_move(&b->ours, dev) ?: object_move(&b->next, dev);
-	if (b->kind == ITEM_QDISC || b->kind == ITEM_TXQLEN)
-		return text_set(&b->name, dev);
-	return 0;
-}
-
-/* The device is called @dev now. */
-int state_device_is(struct state *st, int ifindex, const char *dev)
-{
-	uint32_t i;
-	int rc = 0;
-
-	for (i = 0; i < st->n_circuits; i++)
-		if (st->circuits[i].ifindex == ifindex)
-			snprintf(st->circuits[i].circuit.dev, IFNAMSIZ, "%s", dev);
-	for (i = 0; i < st->n_base && !rc; i++)
-		if (st->base[i].ifindex == ifindex)
-			rc = base_move(&st->base[i], dev);
-	return rc;
+	if (b->kind == ITEM_ROUTE)
+		return 0;
+	return name_move(&b->name, dev);
 }
 
 /* Queue and routes went with their device; a circuit stays and tells of its number. */
-int state_device_gone(struct state *st, int ifindex)
+static int base_gone(struct state *st, struct base *b)
 {
 	char number[IFNAMSIZ];
+
+	snprintf(number, sizeof(number), "#%d", b->ifindex);
+	if (b->kind == ITEM_CIRCUIT)
+		return base_move(b, number);
+	base_clear(b);
+	st->gone++;
+	return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct device_now *x = a, *y = b;
+
+	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
+}
+
+static const struct device_now *find_device(const struct device_now *list, uint32_t n,
+					    int ifindex)
+{
+	const struct device_now key = { .ifindex = ifindex };
+
+	return bsearch(&key, list, n, sizeof(key), by_index);
+}
+
+/* The devices are these now: what is bound to one has its name, or went with it.  Sorts @list. */
+int state_devices_are(struct state *st, struct device_now *list, uint32_t n)
+{
+	const struct device_now *now;
 	uint32_t i;
 	int rc = 0;
 
-	snprintf(number, sizeof(number), "#%d", ifindex);
+	qsort(list, n, sizeof(*list), by_index);
+	for (i = 0; i < st->n_circuits; i++) {
+		now = find_device(list, n, st->circuits[i].ifindex);
+		if (now && now->dev[0])
+			memcpy(st->circuits[i].circuit.dev, now->dev, IFNAMSIZ);
+	}
 	for (i = 0; i < st->n_base && !rc; i++) {
 		struct base *b = &st->base[i];
 
-		if (b->ifindex != ifindex)
-			continue;
-		if (b->kind == ITEM_CIRCUIT) {
-			rc = base_move(b, number);
-		} else {
-			base_clear(b);
-			st->gone++;
-		}
+		now = b->ifindex ? find_device(list, n, b->ifindex) : NULL;
+		if (now)
+			rc = now->dev[0] ? base_move(b, now->dev) : base_gone(st, b);
 	}
 	state_pack_base(st);
 	return rc;

@@ -67,6 +67,12 @@ struct member {
 	enum standing standing;
 };
 
+/* A device that the state tells of, as the kernel has it */
+struct device_now {
+	int ifindex;
+	char dev[IFNAMSIZ];		/* "" = it is gone */
+};
+
 struct base {
 	enum item_kind kind;
 	int ifindex;			/* of the device that it is bound to, 0 = none */
@@ -117,8 +123,7 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 int state_drop(struct state *st, const char *word, bool *any, struct err *e);
 uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed);
 
-int state_device_is(struct state *st, int ifindex, const char *dev);
-int state_device_gone(struct state *st, int ifindex);
+int state_devices_are(struct state *st, struct device_now *list, uint32_t n);
 
 int state_format(const struct state *st, const char *boot, char **text, size_t *len);
 void circuit_print(FILE *out, const struct circuit *c);

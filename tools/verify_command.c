@@ -57,6 +57,7 @@ static void add_trouble(struct report *r, const char *dev, const char *trouble)
 static void verify_one(struct session *s, uint32_t i, struct report *r)
 {
 	const char *dev = s->state.circuits[i].circuit.dev;
+	const struct change *c;
 	uint32_t k;
 
 	r->circuits++;
@@ -64,9 +65,8 @@ static void verify_one(struct session *s, uint32_t i, struct report *r)
 		add_trouble(r, dev, s->planned[i].why.text);
 		return;
 	}
-	for (k = 0; k < s->diff.n; k++)
-		if (session_tells(s, k) == i)
-			add_change(r, dev, &s->diff.list[k]);
+	for (k = diff_first(&s->diff, i); (c = diff_change(&s->diff, i, k)); k++)
+		add_change(r, dev, c);
 }
 
 /* One that nobody takes back in time is a difference; that it waits is none. */

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # bench.sh [--quick] [ID...]: install what the bench needs, build ctcp-setup and
-# circuit_nl, and run bench.py, which has all else.
+# circuit_nl, and run bench.py, which has all else but "scale": many circuits, in
+# real time (scale.sh), which comes last where all is made.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,4 +15,8 @@ top=$(cd "$here/../.." && pwd)
 make -s -C "$top" tools
 make -s -C "$here/.." ../build/bin/circuit_nl
 export PYTHONDONTWRITEBYTECODE=1
-exec /usr/bin/python3 "$here/bench.py" "$@"
+if [ "$*" = scale ]; then
+	exec "$here/scale.sh"
+fi
+/usr/bin/python3 "$here/bench.py" "$@"
+[ $# -gt 0 ] || exec "$here/scale.sh"

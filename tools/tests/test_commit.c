@@ -35,6 +35,7 @@ struct fake {
 	struct fake_item items[48];
 	int count, fail_at, die_at, die_before;
 	int reads;		/* of items of one circuit alone */
+	int missed;		/* reads of numbers that are not here */
 	uint32_t n_posted;
 	struct fake_item posted[48];
 	const struct fake_item *bad;	/* it was posted in vain, and will not do alone either */
@@ -93,6 +94,7 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 		strcpy(value, "absent");
 		return 0;
 	}
+	f->missed += !item && kind == ITEM_SYSCTL;
 	if (!item)
 		return err_set(e, kind == ITEM_SYSCTL ? -ENOENT : -ENODEV, "no %s", name);
 	strcpy(value, item->value);
@@ -940,6 +942,51 @@ static void test_drift(void **state)
 	assert_value(&fake, ITEM_SYSCTL, "net.ipv4.tcp_rmem", "4096 131072 80000000");
 }
 
+/* Each circuit's differences are found among those of all. */
+static void test_whose_drift(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct circuit b = circuit("eth2", 250000000, 26000, false);
+	struct run *r = malloc(sizeof(*r));
+	uint32_t i, k, n[2] = { 0 };
+
+	(void)state;
+	assert_true(apply(&a) > 0);
+	assert_true(apply(&b) > 0);
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	fake_put(&fake, ITEM_QDISC, "eth2", "default");
+	run_open(r);
+	r->diff.look = true;
+	assert_int_equal(run_diff(r, NOBODY), 0);
+	for (i = 0; i < 2; i++)
+		for (k = diff_first(&r->diff, i); diff_change(&r->diff, i, k); k++, n[i]++)
+			assert_int_equal(diff_change(&r->diff, i, k)->circuit, i);
+	assert_int_equal(r->diff.n, 3);
+	assert_int_equal(n[0], 2);
+	assert_int_equal(n[1], 1);
+	assert_null(diff_change(&r->diff, 2, diff_first(&r->diff, 2)));
+	run_close(r);
+}
+
+/* What only the machine's own namespace has is read for the first of many circuits. */
+static void test_read_once(void **state)
+{
+	struct circuit a = circuit("eth1", 500000000, 26000, false);
+	struct circuit b = circuit("eth2", 250000000, 26000, false);
+	int one;
+
+	(void)state;
+	strcpy(fake_find(&fake, ITEM_SYSCTL, "net.core.rmem_max")->name, "not here");
+	strcpy(fake_find(&fake, ITEM_SYSCTL, "net.ipv4.tcp_mem")->name, "nor here");
+	assert_true(apply(&a) > 0);
+	one = fake.missed;
+	assert_true(one > 0);
+	fake.missed = 0;
+	assert_true(apply(&b) > 0);
+	assert_int_equal(fake.missed, one);
+}
+
 static void test_foreign_qdisc(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
@@ -1023,8 +1070,10 @@ static void test_not_asked(void **state)
 /* A circuit that cannot be planned keeps what it has, and the machine's numbers. */
 static void test_held(void **state)
 {
-	const struct member one = { .circuit = { .name = "eth1" }, .ifindex = 1 };
-	const struct member two = { .circuit = { .name = "eth2" }, .ifindex = 2 };
+	const struct member one = { .circuit = { .name = "eth1", .dev = "eth1" },
+				     .ifindex = 1 };
+	const struct member two = { .circuit = { .name = "eth2", .dev = "eth2" },
+				     .ifindex = 2 };
 	struct circuit a = circuit("eth1", 500000000, 26000, false);
 	struct run *r = malloc(sizeof(*r));
 
@@ -1050,6 +1099,7 @@ static void test_held(void **state)
 static void test_device_gone(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct device_now gone = { .ifindex = 1 };
 	struct run *r = malloc(sizeof(*r));
 	bool any;
 
@@ -1058,7 +1108,7 @@ static void test_device_gone(void **state)
 	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "#1"));
 	fake_put(&fake, ITEM_QDISC, "eth1", "default");
 	run_open(r);
-	assert_int_equal(state_device_gone(&r->state, 1), 0);
+	assert_int_equal(state_devices_are(&r->state, &gone, 1), 0);
 	assert_int_equal(r->state.gone, 1);
 	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
 	assert_true(any);
@@ -1074,6 +1124,7 @@ static void test_device_gone(void **state)
 static void test_device_renamed(void **state)
 {
 	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct device_now renamed = { 1, "wan1" };
 	struct run *r = malloc(sizeof(*r));
 	bool any;
 
@@ -1082,7 +1133,7 @@ static void test_device_renamed(void **state)
 	fake_put(&fake, ITEM_CIRCUIT, "eth1", UNPACED(11163, 500000000, "wan1"));
 	strcpy(fake_find(&fake, ITEM_QDISC, "eth1")->name, "wan1");
 	run_open(r);
-	assert_int_equal(state_device_is(&r->state, 1, "wan1"), 0);
+	assert_int_equal(state_devices_are(&r->state, &renamed, 1), 0);
 	assert_true(member_is(&r->state.circuits[0], "wan1"));
 	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
 	assert_true(any);
@@ -1416,6 +1467,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_foreign_circuit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changed_by_someone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drift, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_whose_drift, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign_qdisc, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module_was_in_use, setup, teardown),

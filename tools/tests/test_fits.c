@@ -218,6 +218,40 @@ static void test_order(void **unused)
 	order_free(&o);
 }
 
+/* Those of a device stand together, as they stand in the list. */
+static void test_order_device(void **unused)
+{
+	static const char * const devs[] = { "eth2", "eth1", "eth3", "eth1", "eth10" };
+	struct state st = { 0 };
+	struct order o;
+	char name[8];
+	uint32_t i;
+
+	(void)unused;
+	for (i = 0; i < 5; i++) {
+		struct circuit c;
+
+		snprintf(name, sizeof(name), "c%u", i);
+		c = circuit_of(name, devs[i], SHAPER_HTB, "10.0.0.1");
+		add(&st, &c, i == 3 ? REMOVING : STANDING, 0);
+	}
+	assert_int_equal(order_by_device(&o, &st), 0);
+	i = order_device(&o, "eth1");
+	assert_ptr_equal(order_on(&o, i, "eth1"), &st.circuits[1]);
+	assert_ptr_equal(order_on(&o, i + 1, "eth1"), &st.circuits[3]);
+	assert_null(order_on(&o, i + 2, "eth1"));
+	assert_ptr_equal(order_on(&o, order_device(&o, "eth3"), "eth3"), &st.circuits[2]);
+	assert_null(order_on(&o, order_device(&o, "eth4"), "eth4"));
+	assert_null(order_on(&o, order_device(&o, "a"), "a"));
+	order_free(&o);
+	assert_int_equal(order_by_name(&o, &st), 0);
+	assert_true(order_has(&o, "c2"));
+	assert_false(order_has(&o, "c3"));
+	assert_false(order_has(&o, "c9"));
+	order_free(&o);
+	state_free(&st);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -225,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_same_classes),
 		cmocka_unit_test(test_no_class_left),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_order_device),
 	};
 
 	return cmocka_run_group_tests_name("circuits that fit beside each other", tests, NULL,

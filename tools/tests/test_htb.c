@@ -379,16 +379,20 @@ static void test_state_text(void **state)
 
 static void test_moves_with_device(void **state)
 {
+	struct device_now now[] = { { 9, "eth9" }, { 7, "wan0" } }, gone = { 7, "" };
 	struct state st = { 0 };
 
 	(void)state;
 	assert_non_null(state_add_base(&st, ITEM_CLASS, "eth1 c7c0:1", 7, "absent"));
 	assert_non_null(state_add_base(&st, ITEM_FILTER, "eth1 2001:db8::/32", 7, "absent"));
-	assert_int_equal(state_device_is(&st, 7, "wan0"), 0);
+	assert_non_null(state_add_base(&st, ITEM_QDISC, "eth9", 9, "default"));
+	assert_int_equal(state_devices_are(&st, now, 2), 0);
 	assert_string_equal(st.base[0].name, "wan0 c7c0:1");
 	assert_string_equal(st.base[1].name, "wan0 2001:db8::/32");
-	assert_int_equal(state_device_gone(&st, 7), 0);
-	assert_int_equal(st.n_base, 0);
+	assert_int_equal(state_devices_are(&st, &gone, 1), 0);
+	assert_int_equal(st.n_base, 1);
+	assert_int_equal(st.gone, 2);
+	assert_string_equal(st.base[0].name, "eth9");
 	state_free(&st);
 }
 

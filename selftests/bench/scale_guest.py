@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""scale_guest.py: what many circuits take, measured in the machine that scale.sh boots.
+
+    SCALE_SIZES    how many circuits, in turn: "64,512,4096"
+    SCALE_MOST     how many more where no class is needed, 0 = none: "60000"
+    SCALE_ROUTES   routes of others on the host: "200000"
+    SCALE_RUNS     how often each is done: "5"
+
+What ctcp-setup does is done in one namespace and what tc and ip do in another like it,
+by turns, and who is first changes from run to run.  tc and ip get the very commands that
+`ctcp-setup apply --dry-run` prints.  Writes /lab/scale.json: seconds of wall time, each
+with the start of its program; "start" is that of `ctcp-setup -V`, which does no more.
+"""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WORK = Path("/run/scale")
+SETUP = str(Path("build/bin/ctcp-setup").resolve())
+CLONE_NEWNET = 0x40000000
+VIA = "--via 10.78.0.254 --rate 10mbit --rtt 10ms"
+LIBC = ctypes.CDLL(None, use_errno=True)
+SAMPLES = 5     # of what is over at once, in each run
+
+
+class Failed(Exception):
+    """A command failed; its words."""
+
+
+def run(*words):
+    """What it printed, of a command that is not measured."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"{' '.join(words)}: {done.stderr[:300]}")
+    return done.stdout
+
+
+def measure(*words):
+    """Seconds from its start to its end."""
+    actions = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+               (os.POSIX_SPAWN_OPEN, 2, str(WORK / "err"),
+                os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)]
+    begin = time.monotonic()
+    pid = os.posix_spawnp(words[0], words, os.environ, file_actions=actions)
+    _, status = os.waitpid(pid, 0)
+    end = time.monotonic()
+    if status:
+        raise Failed(f"{' '.join(words)}: {(WORK / 'err').read_text()[:300]}")
+    return end - begin
+
+
+class Host:
+    """A namespace with eth1, whose other end is in it, too."""
+
+    def __init__(self, name):
+        self.name = name
+        run("ip", "netns", "add", name)
+        self.batch("ip", ["link set lo up",
+                          "link add eth1 numtxqueues 1 numrxqueues 1 type veth "
+                          "peer name far1", "link set eth1 up", "link set far1 up",
+                          "addr add 10.78.0.1/24 dev eth1"])
+
+    def enter(self):
+        """This process, and what it starts from here on, is in it."""
+        with open(f"/run/netns/{self.name}", "rb") as place:
+            if LIBC.setns(place.fileno(), CLONE_NEWNET):
+                raise Failed(f"setns: {os.strerror(ctypes.get_errno())}")
+
+    def batch(self, program, lines):
+        """Not measured."""
+        self.enter()
+        (WORK / "lines").write_text("".join(f"{line}\n" for line in lines))
+        run(program, "-batch", str(WORK / "lines"))
+
+    def end(self):
+        """With all that is in it."""
+        with open("/proc/1/ns/net", "rb") as place:
+            LIBC.setns(place.fileno(), CLONE_NEWNET)
+        run("ip", "netns", "del", self.name)
+
+
+def prefix(n):
+    """The n-th circuit's."""
+    return f"10.{96 + n // 256}.{n % 256}.0/24" if n < 40000 else \
+        f"172.{16 + (n - 40000) // 256 // 16}.{(n - 40000) // 16 % 256}." \
+        f"{(n - 40000) % 16 * 16}/28"
+
+
+def line(name, n, shaper):
+    """The words of one circuit."""
+    return f"add {name} --to {prefix(n)} {VIA} --shaper {shaper} eth1"
+
+
+class Points:
+    """Figures: {(layout, circuits, what): [seconds]}"""
+
+    def __init__(self):
+        self.found = {}
+
+    def take(self, layout, circuits, what, *words):
+        """Measure it once more."""
+        seconds = measure(*words)
+        self.found.setdefault((layout, circuits, what), []).append(seconds)
+        print(f"# {layout} {circuits} {what}: {1000 * seconds:.1f} ms", flush=True)
+
+    def as_list(self):
+        """For JSON"""
+        return [{"layout": layout, "circuits": circuits, "what": what, "s": seconds}
+                for (layout, circuits, what), seconds in self.found.items()]
+
+
+def peer_files(host, shaper):
+    """Lines for tc and for ip that make what the file would: (how many of tc, of ip)"""
+    host.enter()
+    printed = run(SETUP, "apply", "--dry-run", str(WORK / "circuits")).splitlines()
+    count = []
+    for program in ("tc", "ip"):
+        lines = [words[len(program) + 1:] for words in printed
+                 if words.startswith(program + " ")]
+        (WORK / program).write_text("".join(f"{words}\n" for words in lines))
+        count.append(len(lines))
+    if shaper == "htb" and not count[0]:
+        raise Failed("apply --dry-run prints no line of tc's")
+    return count
+
+
+def by_peers(points, layout, circuits):
+    """The same by tc and ip, in a namespace that ends with it."""
+    host = Host("peer")
+    try:
+        host.enter()
+        if layout == "htb":
+            points.take(layout, circuits, "tc -batch", "tc", "-batch", str(WORK / "tc"))
+        points.take(layout, circuits, "ip -batch", "ip", "-batch", str(WORK / "ip"))
+        if layout == "htb":
+            points.take(layout, circuits, "tc -s class", "tc", "-s", "class", "show",
+                        "dev", "eth1")
+    finally:
+        host.end()
+
+
+def by_setup(points, layout, circuits, shaper, samples):
+    """Every verb, in a namespace of its own."""
+    one = ["add", "more", "--to", "10.95.0.0/24", *VIA.split(), "--shaper", shaper]
+    file = str(WORK / "circuits")
+    host = Host("ours")
+    try:
+        host.enter()
+        points.take(layout, circuits, "apply", SETUP, "apply", "--quiet", file)
+        points.take(layout, circuits, "apply again", SETUP, "apply", "--quiet", file)
+        points.take(layout, circuits, "show", SETUP, "show")
+        points.take(layout, circuits, "show --json", SETUP, "show", "--json")
+        for _ in range(samples):
+            points.take(layout, circuits, "start", SETUP, "-V")
+            points.take(layout, circuits, "add one", SETUP, *one, "--quiet", "eth1")
+            points.take(layout, circuits, "del one", SETUP, "del", "more", "--quiet")
+            points.take(layout, circuits, "list", SETUP, "list")
+        points.take(layout, circuits, "verify", SETUP, "verify")
+        points.take(layout, circuits, "undo", SETUP, "undo", "--all", "--quiet")
+    finally:
+        host.end()
+
+
+def layout_of(points, layout, shaper, circuits, runs):
+    """One layout of so many circuits, by both."""
+    (WORK / "circuits").write_text("".join(line(f"c{n}", n, shaper) + "\n"
+                                           for n in range(circuits)))
+    host = Host("dry")
+    try:
+        peer_files(host, shaper)
+    finally:
+        host.end()
+    for n in range(runs):
+        sides = [lambda: by_setup(points, layout, circuits, shaper, SAMPLES),
+                 lambda: by_peers(points, layout, circuits)]
+        for side in sides if n % 2 else sides[::-1]:
+            side()
+
+
+def among_routes(points, routes, runs):
+    """One circuit more on a host that has many routes of others."""
+    host = Host("routes")
+    try:
+        host.batch("ip", (f"route add 11.{n >> 16 & 255}.{n >> 8 & 255}.{n & 255}/32 "
+                          "via 10.78.0.254" for n in range(routes)))
+        for _ in range(runs * SAMPLES):
+            points.take("routes", routes, "start", SETUP, "-V")
+            points.take("routes", routes, "add one", SETUP,
+                        *line("more", 0, "none").split(), "--quiet")
+            points.take("routes", routes, "del one", SETUP, "del", "more", "--quiet")
+    finally:
+        host.end()
+
+
+def keep(points, runs):
+    """What was found so far: a machine that is ended for its time has left that much."""
+    Path("/lab/scale.json").write_text(json.dumps({
+        "kernel": os.uname().release, "runs": runs, "points": points.as_list()}))
+
+
+def main():
+    """All of it"""
+    sizes = [int(n) for n in os.environ.get("SCALE_SIZES", "64,512,4096").split(",")]
+    most = int(os.environ.get("SCALE_MOST", "60000"))
+    routes = int(os.environ.get("SCALE_ROUTES", "200000"))
+    runs = int(os.environ.get("SCALE_RUNS", "5"))
+    points = Points()
+
+    WORK.mkdir(parents=True, exist_ok=True)
+    os.environ["CTCP_RUNDIR"] = str(WORK / "state")
+    run("modprobe", "tcp_circuit")
+    for circuits in sizes:
+        for layout, shaper in (("module", "none"), ("htb", "htb")):
+            layout_of(points, layout, shaper, circuits, runs)
+            keep(points, runs)
+    if routes:
+        among_routes(points, routes, runs)
+        keep(points, runs)
+    if most:
+        layout_of(points, "module", "none", most, max(1, runs // 2))
+        keep(points, runs)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as why:
+        print(f"scale: {why}", file=sys.stderr)
+        sys.exit(1)
