@@ -21,6 +21,7 @@ help:
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
 	@echo 'make check-debug    the module'"'"'s tests on kernels that watch themselves'
+	@echo 'make changes        what a change of a circuit costs its own stream: writes docs/changes.md'
 	@echo 'make check-cost     instructions per ACK beside Reno, CUBIC and BBR, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
@@ -72,6 +73,10 @@ check-kernels:
 check-cost:
 	selftests/lab/cost.sh
 
+changes:
+	selftests/lab/changes.sh >build/changes.md
+	mv build/changes.md docs/changes.md
+
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
 	$(if $(DESTDIR),,depmod $(KVER))
@@ -107,5 +112,5 @@ clean:
 	rm -f *.o circuit/*.o circuit/.*.cmd *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels check-cost install \
+.PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels check-cost changes install \
 	uninstall install-dkms uninstall-dkms clean

@@ -269,6 +269,32 @@ same_handle()
 	host_end
 }
 
+# A prefix that another circuit was given: its filter is older than the class it leads to.
+moved()
+{
+	local before
+
+	without_module
+	host moved
+	before=$(all_state)
+	add lhc 10.81.0.0/16,10.84.0.0/16 1gbit
+	add ska 10.82.0.0/16 1gbit
+	setup save >"$TMP/saved"
+	sed '/^add lhc /s/10.81.0.0.16,//; /^add ska /s/10.82.0.0.16/&,10.81.0.0\/16/' \
+		"$TMP/saved" >"$TMP/moved"
+	works "a prefix moved" setup apply --quiet "$TMP/moved"
+	matches "a prefix moved: it leads there" 'classid c7c0:2' \
+		"$(filters | grep -B 3 'dst_ip 10.81.0.0/16')"
+	works "a prefix moved: verify" setup verify
+	works "a prefix moved: del of who has it" setup del ska --quiet
+	equal "a prefix moved: its class goes" "" "$(class 2)"
+	works "a prefix moved: as it was" setup apply --quiet "$TMP/saved"
+	works "a prefix moved: once more" setup apply --quiet "$TMP/moved"
+	works "a prefix moved: undo" setup undo --all --quiet
+	all_unchanged "a prefix moved: all as before" "$before"
+	host_end
+}
+
 # A tbf answers for any class id: none of them is in the way.
 from_tbf()
 {
@@ -591,6 +617,7 @@ refusals
 dry_run
 classified
 same_handle
+moved
 from_tbf
 device_down
 faults

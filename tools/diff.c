@@ -621,39 +621,52 @@ static uint32_t stage_of(const struct item *it)
 	return 1;
 }
 
-static bool goes_back(const struct item *it)
+static bool goes_back(struct diff *d, const struct item *it, bool below, bool filter)
 {
-	return it->circuit == NOBODY && !it->held && it->kind != ITEM_MODULE;
+	return it->circuit == NOBODY && !it->held && it->kind != ITEM_MODULE &&
+	       (it->kind == ITEM_FILTER) == filter && root_is_wanted(d, it) == below;
 }
 
-/* The next of those that decide_all_unwanted() will read, @left and below */
-static void look_ahead(struct diff *d, uint32_t left, bool below)
+/* The next of those that decide_unwanted_kind() will read, @left and below */
+static void look_ahead(struct diff *d, uint32_t left, bool below, bool filter)
 {
 	struct item_ref list[MANY_AT_ONCE];
 	uint32_t n = 0;
 
 	while (left-- > 0 && n < MANY_AT_ONCE)
-		if (goes_back(d->items[left]) && root_is_wanted(d, d->items[left]) == below)
+		if (goes_back(d, d->items[left], below, filter))
 			list[n++] = (struct item_ref){ d->items[left]->kind,
 						       d->items[left]->name };
 	if (d->backend->many)
 		d->backend->ahead(d->backend, list, n);
 }
 
-/* The last set before all others; @below: what is below a root that is wanted, or the rest */
-static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
+/* The last set before all others */
+static int decide_unwanted_kind(struct diff *d, bool below, bool filter, struct err *e)
 {
 	uint32_t i, n = 0;
 	int rc = 0;
 
 	for (i = d->n_items; i-- > 0 && !rc; ) {
-		if (!goes_back(d->items[i]) || root_is_wanted(d, d->items[i]) != below)
+		if (!goes_back(d, d->items[i], below, filter))
 			continue;
 		if (n++ % MANY_AT_ONCE == 0)
-			look_ahead(d, i + 1, below);
+			look_ahead(d, i + 1, below, filter);
 		rc = decide_unwanted(d, d->items[i], e);
 	}
 	return rc;
+}
+
+/*
+ * @below: what is below a root that is wanted, or the rest.  Filters first: one whose prefix
+ * another circuit was given is older than the class it leads to, which the kernel does not
+ * delete while it is there.
+ */
+static int decide_all_unwanted(struct diff *d, bool below, struct err *e)
+{
+	int rc = decide_unwanted_kind(d, below, true, e);
+
+	return rc ? rc : decide_unwanted_kind(d, below, false, e);
 }
 
 /*
