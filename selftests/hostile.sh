@@ -1182,7 +1182,6 @@ TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates t
 
 topology
 serve dst
-for test in ${TESTS//,/ }; do
-	$test
-done
+# shellcheck disable=SC2086 # a list of names
+cases ${TESTS//,/ }
 finish

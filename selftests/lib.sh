@@ -165,8 +165,24 @@ refused()
 	fi
 }
 
+# cases NAME...: run each of these functions.  An error in $(( )) makes bash give up this
+# whole command and go on behind it: finish() knows how many there are.
+CASES=0
+CASES_ENDED=0
+
+cases()
+{
+	CASES=$((CASES + $#))
+	for CASE; do
+		"$CASE"
+		CASES_ENDED=$((CASES_ENDED + 1))
+	done
+}
+
 finish()
 {
+	[ $CASES_ENDED = $CASES ] ||
+		fail "$CASES cases: $CASES_ENDED came to their end, $CASE did not"
 	echo "1..$TAP_COUNT"
 	[ $TAP_FAILED -eq 0 ] && [ $TAP_COUNT -gt 0 ]
 	exit
