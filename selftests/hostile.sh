@@ -25,7 +25,7 @@
 #	ceilings	windows of a container
 #	breaker_ceiling	its breakers
 #	own_network	a container's administrator makes circuits anew
-#	neighbours	its sysctls and its circuits
+#	neighbours	its sysctls
 #	leaves		to another algorithm with a window
 #	leaks		a socket that nobody closes
 #	nothing_to_read	who talks to whom
@@ -1020,26 +1020,13 @@ own_serves()
 	in_own ss -Hltn "sport = :$PORT" | grep -q LISTEN
 }
 
-# What another namespace writes, and how many circuits it has
+# What another namespace writes.  How many circuits it has: circuits.sh, lab/cost.sh.
 neighbours()
 {
-	local other=ctcp-$$-other
+	local other=ctcp-$$-other i
 
 	ip netns add "$other"
 	defer "ip netns del $other"
-	its_sysctls "$other"
-	if [ "$LAB" != uml ]; then
-		sysctl -qw ${CEILING}_circuits=100000
-		defer "sysctl -qw ${CEILING}_circuits=65536"
-		no_dearer "500 connections beside 100,000 circuits of another namespace" \
-			"$other" 100000
-	fi
-}
-
-its_sysctls()
-{
-	local other=$1 i
-
 	fresh
 	alice quiet 6000
 	until_true 20 grep -q acked "$TMP/quiet"
@@ -1056,18 +1043,6 @@ its_sysctls()
 	equal "another namespace's sysctls are its own" 0 \
 		"$(in_src sysctl -n net.ipv4.tcp_circuit_fcwnd)"
 	no_wave
-}
-
-# ms for 500 connections, the best of five
-connects()
-{
-	local begin
-
-	for _ in 1 2 3 4 5; do
-		begin=$(date +%s%N)
-		hostile windows -n 500 -t 0 $DST4 $PORT >/dev/null
-		echo $((($(date +%s%N) - begin) / 1000000))
-	done | sort -n | head -n 1
 }
 
 # Losses are not forgotten for those of many connections that have lost a segment each.

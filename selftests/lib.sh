@@ -112,23 +112,6 @@ at_most()
 	fi
 }
 
-# no_dearer DESCRIPTION NETNS N: with N circuits in NETNS, what connects() measures
-# takes at most half as long again as without them.  An emulated machine's host may have
-# other work during either half: up to five pairs, and a real cost shows in each.
-no_dearer()
-{
-	local i with without
-
-	for i in 1 2 3 4 5; do
-		without=$(connects)
-		ip netns exec "$2" circuit_nl fill "$3" >/dev/null || break
-		with=$(connects)
-		ip netns exec "$2" circuit_nl fill "$3" del >/dev/null || break
-		if [ "$with" -le $((without * 3 / 2)) ]; then break; fi
-	done
-	at_most "$1, ms ($without without, pair $i of 5)" $((without * 3 / 2)) "$with"
-}
-
 # matches DESCRIPTION PATTERN TEXT: extended regular expression
 matches()
 {
