@@ -21,6 +21,8 @@ SITE6=fd77:2::/64
 HOSTS=$(printf '10.77.2.%d ' {11..18})
 ELSEWHERE=10.77.3.1
 PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
+PREFIXES=128		# TCP_CIRCUIT_PREFIXES_MAX
+ALL_PREFIXES=262144	# of a namespace
 NONE=0 SOCKET=1 CIRCUIT=2 ROUTE=3 NETNS=4 MODULE=5
 
 # new NAME WORD...: a circuit of src's
@@ -556,6 +558,54 @@ many_circuits()
 	equal "memory when they have gone, bytes" "$before" "$(memory)"
 }
 
+# kB that the kernel's allocator has in use for what it cannot take back
+slab()
+{
+	awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo
+}
+
+slab_is_below()
+{
+	[ "$(slab)" -le "$1" ]
+}
+
+# All that a namespace may have, 128 for each circuit, and one more by each way there is
+many_prefixes()
+{
+	local before kept full others
+
+	mapfile -t others < <(printf 'prefix\n10.97.%d.0/24\n' {0..127})
+	until_true 20 no_circuits
+	before=$(memory)
+	kept=$(slab)
+	equal "circuits of $PREFIXES prefixes each" filled=$((ALL_PREFIXES / PREFIXES)) \
+		"$(in_src circuit_nl fill $((ALL_PREFIXES / PREFIXES)) of $PREFIXES)"
+	equal "prefixes" $ALL_PREFIXES "$(field prefixes "$(in_src circuit_nl stats)")"
+	at_least "their memory, bytes" $((ALL_PREFIXES * 40)) $(($(memory) - before))
+	full=$(slab)
+	matched 10.203.255.255 c$((ALL_PREFIXES / PREFIXES - 1))
+	matches "one more, of a new circuit: refused with a reason" \
+		"^ENOSPC: .*limit of prefixes" \
+		"$(in_src circuit_nl new more prefix 10.99.0.0/16 window 1 2>&1)"
+	new replace c0 prefix 10.99.0.0/16 window 1
+	new more prefix 10.98.0.0/16 window 1
+	matches "one more than there were, of one that is replaced: refused with a reason" \
+		"^ENOSPC: .*limit of prefixes" \
+		"$(in_src circuit_nl new replace more "${others[@]}" window 1 2>&1)"
+	equal "... which has what it had" 10.98.0.0/16 \
+		"$(word prefixes "$(circuit_of src more)")"
+	del more
+	equal "deleted" filled=$((ALL_PREFIXES / PREFIXES)) \
+		"$(in_src circuit_nl fill $((ALL_PREFIXES / PREFIXES)) del)"
+	equal "memory when they have gone, bytes" "$before" "$(memory)"
+	# What else the machine does, and what the allocator keeps in half-empty slabs,
+	# is a tenth of it at most.
+	[ "$LAB" != root ] || return 0
+	until_true 60 slab_is_below $((kept + (full - kept) / 10))
+	at_most "... and the allocator's, kB ($kept before, $full with them)" \
+		$((kept + (full - kept) / 10)) "$(slab)"
+}
+
 # What another namespace has, more than it may have by default
 neighbours()
 {
@@ -599,6 +649,7 @@ ceiling()
 topology
 serve dst
 many_circuits
+many_prefixes
 neighbours
 ceiling
 delay $((RTT_MS / 2))
