@@ -567,6 +567,27 @@ removed()
 	fresh
 }
 
+# Another window for the circuit is no pardon, and what is left of it is cut as before.
+replaced()
+{
+	flow 130000
+	established
+	damage loss 30%
+	trips_in_time "30 % random loss, then replaced"
+	damage delay 0ms
+	in_src circuit_nl new replace far prefix $FAR prefix 10.77.9.2 \
+		window $((2 * WINDOW)) || fail "a replaced circuit"
+	equal "tripped, and replaced: window" $((2 * WINDOW)) "$(far window)"
+	sleep 2
+	equal "tripped, and replaced: users whose breaker is open" 1 "$(far tripped_users)"
+	equal "tripped, and replaced: trips" 1 "$(far trips)"
+	cut
+	flow_end
+	succeeds "tripped, replaced, without a stream" state_is open
+	in_src circuit_nl reset
+	fresh
+}
+
 # With a short quiet time: closed that long after the last lossy slot.
 quiet()
 {
@@ -951,6 +972,50 @@ settings()
 	fresh
 }
 
+# A longer quiet time is for who gives evidence from then on, and for nobody else: an open
+# breaker closes when it was to close.
+longer_quiet()
+{
+	local lost
+
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 10
+	flow 130000
+	established
+	damage loss 30%
+	trips_in_time "30 % random loss, quiet time of 10 s"
+	damage delay 0ms
+	flow_end
+	sleep 3		# the last slot has ended
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
+	until_true 15 state_is closed
+	succeeds "a quiet time of 300 s instead, no evidence since: closed" state_is closed
+	fresh
+
+	[ "$LAB" = uml ] || return 0
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 120
+	flow 600000 -n 8
+	established
+	damage loss 30%
+	trips_in_time "30 % random loss, quiet time of 120 s"
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
+	lost=$(far lost)
+	until_true 110 lost_since "$lost"
+	succeeds "a quiet time of 300 s instead: more is lost" lost_since "$lost"
+	damage delay 0ms
+	flow_end
+	sleep 130
+	succeeds "130 s later: still open" state_is open
+	until_true 180 state_is closed
+	succeeds "300 s after the last loss: closed" state_is closed
+	fresh
+}
+
+# lost_since N: so much more that a slot has ended, of 256 segments at least and 30 % lost
+lost_since()
+{
+	[ "$(far lost)" -ge $(($1 + 256)) ]
+}
+
 topology
 WINDOW=$(circuit_field src eth1 window)
 fresh "${RATED[@]}"
@@ -966,8 +1031,10 @@ reset_by_hand
 spares "four streams onto $SHARED_MBIT Mbit/s" 4 $REROUTES
 mended
 removed
+replaced
 quiet
 settings
+longer_quiet
 duplicates
 own_window
 short_connections

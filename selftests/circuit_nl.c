@@ -10,7 +10,7 @@
  *	circuit_nl dump
  *	circuit_nl reset [NAME|ADDRESS]
  *	circuit_nl stats
- *	circuit_nl fill N [del]
+ *	circuit_nl fill N [of P] [del]
  *	circuit_nl monitor [COUNT [MS]]
  *
  * Sends what it is told, also what the kernel must refuse: an attribute that is
@@ -19,7 +19,7 @@
  * stderr as "ERRNO: the kernel's words", and the exit status is 1.
  *
  * new without a word creates or replaces.  fill makes the circuits c0 to cN-1, each
- * of one address from 10.200.0.0 on, or deletes them, and prints how many it has.
+ * of P addresses (1) from 10.200.0.0 on, or deletes them, and prints how many it has.
  * monitor prints "ready" once it is subscribed, then events until there were COUNT
  * (0: no end) or MS have passed.
  */
@@ -451,10 +451,10 @@ static bool cmd_stats(int argc, char **argv)
 	return true;
 }
 
-static void fill_one(uint32_t i, bool del)
+static void fill_one(uint32_t i, uint32_t prefixes, bool del)
 {
-	uint32_t address = htonl(FILL_FIRST + i);
 	char name[TCP_CIRCUIT_NAME_LEN];
+	uint32_t j, address;
 
 	if (del)
 		begin(TCP_CIRCUIT_CMD_DEL, 0);
@@ -462,10 +462,12 @@ static void fill_one(uint32_t i, bool del)
 		begin(TCP_CIRCUIT_CMD_NEW, NLM_F_CREATE | NLM_F_EXCL);
 	snprintf(name, sizeof(name), "c%u", i);
 	put_string(TCP_CIRCUIT_A_NAME, name);
-	if (!del) {
+	for (j = 0; !del && j < prefixes; j++) {
+		address = htonl(FILL_FIRST + i * prefixes + j);
 		nl_put_prefix(&message, &address, sizeof(address), 32);
-		put_u32(TCP_CIRCUIT_A_WINDOW, FILL_WINDOW);
 	}
+	if (!del)
+		put_u32(TCP_CIRCUIT_A_WINDOW, FILL_WINDOW);
 	talk(NULL);
 }
 
@@ -479,15 +481,17 @@ static void print_filled(void)
 
 static bool cmd_fill(int argc, char **argv)
 {
-	bool del = argc == 2 && !strcmp(argv[1], "del");
-	uint32_t n;
+	bool of = argc >= 3 && !strcmp(argv[1], "of");
+	bool del = argc > 1 && !strcmp(argv[argc - 1], "del");
+	uint32_t n, prefixes;
 
-	if (argc != 1 + del)
+	if (argc != 1 + 2 * of + del)
 		return false;
 	n = strtoul(*argv, NULL, 0);
+	prefixes = of ? strtoul(argv[2], NULL, 0) : 1;
 	atexit(print_filled);
 	for (; filled < n; filled++)
-		fill_one(filled, del);
+		fill_one(filled, prefixes, del);
 	return true;
 }
 
@@ -552,7 +556,7 @@ static int usage(void)
 		"       circuit_nl dump\n"
 		"       circuit_nl reset [NAME|ADDRESS]\n"
 		"       circuit_nl stats\n"
-		"       circuit_nl fill N [del]\n"
+		"       circuit_nl fill N [of P] [del]\n"
 		"       circuit_nl monitor [COUNT [MS]]\n");
 	return 2;
 }

@@ -50,6 +50,8 @@ struct options {
 	int		rcvbuf;		/* SO_RCVBUF of a listener, 0 = leave */
 	int		sndbuf;		/* SO_SNDBUF before connect(), 0 = leave */
 	int		clamp;		/* TCP_WINDOW_CLAMP of what it accepted, 0 = leave */
+	int		listener_clamp;	/* that of the listener */
+	const char	*signed_peer;	/* TCP_MD5SIG with this peer, NULL = with none */
 	int		mark;		/* SO_MARK, 0 = leave */
 	int		pause_ms;	/* of a server's reader, after each CHUNK */
 	long		uid;		/* of the process and its sockets, -1 = leave */
@@ -90,6 +92,21 @@ static void set_clamp(int fd, int clamp)
 	if (clamp && setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp,
 				sizeof(clamp)))
 		die("TCP_WINDOW_CLAMP");
+}
+
+/* To @peer, and only signed from it */
+static void set_md5(int fd, const char *peer)
+{
+	struct tcp_md5sig md5 = { .tcpm_keylen = 3, .tcpm_key = "key" };
+	struct sockaddr_in6 address;
+
+	if (!peer)
+		return;
+	if (!socket_address(peer, 0, &address))
+		die(peer);
+	memcpy(&md5.tcpm_addr, &address, sizeof(address));
+	if (setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, sizeof(md5)))
+		die("TCP_MD5SIG");
 }
 
 static void set_max_pacing(int fd, unsigned int rate)
@@ -302,6 +319,7 @@ static int connect_to(const char *address, int port, const struct options *o)
 	set_window(fd, o->early_window);
 	set_max_pacing(fd, o->max_pacing);
 	set_mark(fd, o->mark);
+	set_md5(fd, o->signed_peer);
 	if (o->fast_open)
 		set_fast_open(fd, TCP_FASTOPEN_CONNECT, 1);
 	if (o->sndbuf && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &o->sndbuf,
@@ -369,6 +387,8 @@ static int listen_at(int port, const struct options *o)
 	if (o->rcvbuf && setsockopt(listener, SOL_SOCKET, SO_RCVBUF,
 				    &o->rcvbuf, sizeof(o->rcvbuf)))
 		die("SO_RCVBUF");
+	set_clamp(listener, o->listener_clamp);
+	set_md5(listener, o->signed_peer);
 	if (o->fast_open)
 		set_fast_open(listener, TCP_FASTOPEN, 16);
 	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 1024))
@@ -430,10 +450,10 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
-		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-p PAUSE_MS] [-u UID] [-F] [-P] [-g] [-v] PORT\n"
+		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-l LISTENER_CLAMP] [-K SIGNED_PEER] [-p PAUSE_MS] [-u UID] [-F] [-P] [-g] [-v] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
 		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-M MAX_PACING] [-S SNDBUF] [-m MARK] [-u UID]\n"
-		"                         [-F] [-P] [-f] [-r] ADDRESS PORT\n");
+		"                         [-K SIGNED_PEER] [-F] [-P] [-f] [-r] ADDRESS PORT\n");
 	return 2;
 }
 
@@ -442,7 +462,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:m:p:u:FPfgrv")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:l:K:m:p:u:FPfgrv")) != -1) {
 		switch (opt) {
 		case 'C': o->algorithm = optarg; break;
 		case 'A': o->accepted = optarg; break;
@@ -456,6 +476,8 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'B': o->rcvbuf = atoi(optarg); break;
 		case 'S': o->sndbuf = atoi(optarg); break;
 		case 'c': o->clamp = atoi(optarg); break;
+		case 'l': o->listener_clamp = atoi(optarg); break;
+		case 'K': o->signed_peer = optarg; break;
 		case 'm': o->mark = strtoul(optarg, NULL, 0); break;
 		case 'p': o->pause_ms = atoi(optarg); break;
 		case 'u': o->uid = atol(optarg); break;

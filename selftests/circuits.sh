@@ -5,7 +5,8 @@
 # Circuits as objects: a name, prefixes of both families, a window, a rate.  All that
 # goes to any of their addresses shares one window; the longest match decides, also
 # for what runs already; without a match it is what route, namespace or module say,
-# and without any window Reno's own growth.  65,536 of them cost a connection nothing.
+# and without any window Reno's own growth.  65,536 of them cost a connection nothing that
+# can be seen here, nor do 100,000 in another namespace; lab/cost.sh counts instructions.
 #
 #	dst has 10.77.2.11 to 10.77.2.18 and, on lo, 10.77.3.1; src's eth2 leads to
 #	rtr, too
@@ -20,6 +21,8 @@ SITE6=fd77:2::/64
 HOSTS=$(printf '10.77.2.%d ' {11..18})
 ELSEWHERE=10.77.3.1
 PARAMETER=/sys/module/tcp_circuit/parameters/fcwnd
+PREFIXES=128		# TCP_CIRCUIT_PREFIXES_MAX
+ALL_PREFIXES=262144	# of a namespace
 NONE=0 SOCKET=1 CIRCUIT=2 ROUTE=3 NETNS=4 MODULE=5
 
 # new NAME WORD...: a circuit of src's
@@ -505,6 +508,25 @@ connects()
 	done | sort -n | head -n 1
 }
 
+# no_dearer DESCRIPTION NETNS N: with N circuits in NETNS, what connects() measures
+# takes at most half as long again as without them.  An emulated machine's host may have
+# other work during either half: up to five pairs, and a cost of that size shows in each.
+# It finds what grows with their number; lab/cost.sh (make check-cost) asserts 1 % of the
+# instructions.
+no_dearer()
+{
+	local i with='' without
+
+	for i in 1 2 3 4 5; do
+		without=$(connects)
+		ip netns exec "$2" circuit_nl fill "$3" >/dev/null || break
+		with=$(connects)
+		ip netns exec "$2" circuit_nl fill "$3" del >/dev/null || break
+		if [ "$with" -le $((without * 3 / 2)) ]; then break; fi
+	done
+	at_most "$1, ms ($without without, pair $i of 5)" $((without * 3 / 2)) "$with"
+}
+
 memory()
 {
 	field memory "$(in_src circuit_nl stats)"
@@ -536,6 +558,72 @@ many_circuits()
 	equal "memory when they have gone, bytes" "$before" "$(memory)"
 }
 
+# kB that the kernel's allocator has in use for what it cannot take back
+slab()
+{
+	awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo
+}
+
+slab_is_below()
+{
+	[ "$(slab)" -le "$1" ]
+}
+
+# All that a namespace may have, 128 for each circuit, and one more by each way there is
+many_prefixes()
+{
+	local before kept full others
+
+	mapfile -t others < <(printf 'prefix\n10.97.%d.0/24\n' {0..127})
+	until_true 20 no_circuits
+	before=$(memory)
+	kept=$(slab)
+	equal "circuits of $PREFIXES prefixes each" filled=$((ALL_PREFIXES / PREFIXES)) \
+		"$(in_src circuit_nl fill $((ALL_PREFIXES / PREFIXES)) of $PREFIXES)"
+	equal "prefixes" $ALL_PREFIXES "$(field prefixes "$(in_src circuit_nl stats)")"
+	at_least "their memory, bytes" $((ALL_PREFIXES * 40)) $(($(memory) - before))
+	full=$(slab)
+	matched 10.203.255.255 c$((ALL_PREFIXES / PREFIXES - 1))
+	matches "one more, of a new circuit: refused with a reason" \
+		"^ENOSPC: .*limit of prefixes" \
+		"$(in_src circuit_nl new more prefix 10.99.0.0/16 window 1 2>&1)"
+	new replace c0 prefix 10.99.0.0/16 window 1
+	new more prefix 10.98.0.0/16 window 1
+	matches "one more than there were, of one that is replaced: refused with a reason" \
+		"^ENOSPC: .*limit of prefixes" \
+		"$(in_src circuit_nl new replace more "${others[@]}" window 1 2>&1)"
+	equal "... which has what it had" 10.98.0.0/16 \
+		"$(word prefixes "$(circuit_of src more)")"
+	del more
+	equal "deleted" filled=$((ALL_PREFIXES / PREFIXES)) \
+		"$(in_src circuit_nl fill $((ALL_PREFIXES / PREFIXES)) del)"
+	equal "memory when they have gone, bytes" "$before" "$(memory)"
+	# What else the machine does, and what the allocator keeps in half-empty slabs,
+	# is a tenth of it at most.
+	[ "$LAB" != root ] || return 0
+	until_true 60 slab_is_below $((kept + (full - kept) / 10))
+	at_most "... and the allocator's, kB ($kept before, $full with them)" \
+		$((kept + (full - kept) / 10)) "$(slab)"
+}
+
+# What another namespace has, more than it may have by default
+neighbours()
+{
+	local name=net.ipv4.tcp_circuit_ceiling_circuits other=ctcp-$$-other before
+
+	[ "$LAB" != uml ] || return 0
+	before=$(sysctl -n $name)
+	defer "sysctl -qw $name=$before"
+	sysctl -qw $name=100000
+	ip netns add "$other"
+	defer "ip netns del $other"
+	new site prefix $SITE window 100
+	no_dearer "500 connections beside 100,000 circuits of another namespace" \
+		"$other" 100000
+	del site
+	sysctl -qw $name="$before"
+}
+
 memory_is()
 {
 	[ "$(memory)" = "$1" ]
@@ -561,6 +649,8 @@ ceiling()
 topology
 serve dst
 many_circuits
+many_prefixes
+neighbours
 ceiling
 delay $((RTT_MS / 2))
 many_hosts

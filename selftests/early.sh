@@ -4,8 +4,9 @@
 #
 # Early window: a server whose circuit asks for it opens its client's window right
 # behind the SYN-ACK, so that a whole window is under way one round trip after the
-# SYN; and leaves alone what it must: SYN cookies, Fast Open, listeners that would
-# not keep the promise, peers of other circuits, SYNs that queue up.  That ACK passes
+# SYN; and leaves alone what it must: SYN cookies, Fast Open, MPTCP, signed segments,
+# listeners that would not keep the promise, peers of other circuits, SYNs that queue up,
+# and the SYN-ACK itself.  That ACK passes
 # stateful firewalls on the path and at both ends; lost, late, early or several
 # times, it does no harm.  What happens to that ACK, and many clients at once, are in
 # virtual time only.
@@ -94,6 +95,24 @@ arrived()
 			} }' "$TMP/packets"
 }
 
+# The SYN-ACK of the connection that has ended, IP header and all, in hexadecimal: without
+# what differs from one to the next, which is identification, flow label, checksums, the
+# client's port, sequence numbers and timestamps
+synack_bytes()
+{
+	awk '/Flags \[/ { wanted = /Flags \[S\./ && !seen++; next }
+		wanted && /^[ \t]+0x/ {
+			sub(/.*:[ \t]+/, "")
+			gsub(/ /, "")
+			hex = hex $0
+		}
+		END { print hex }' "$TMP/packets" | sed -E '
+		s/^(4.{7}).{4}(.{8}).{4}(.{16})/\1 \2 \3 /
+		s/^(6..).{5}(.{8})(.{64})/\1 \2 \3 /
+		s/ ([^ ]{4})[^ ]{20}([^ ]{8})[^ ]{4}([^ ]*)$/ \1 \2 \3/
+		s/(0402080a).{16}/\1/'
+}
+
 # Of the server's, not even one that waits for the last ACK: neither what is captured
 # next nor the next share of the window is to have anything of it.
 # Requests may be there; iproute2 6.15 lists them in spite of "exclude syn-recv".
@@ -121,7 +140,7 @@ transfer()
 	local address=$1 began
 
 	shift
-	background src tcpdump --immediate-mode -l -nnSi eth1 -B 8192 -s 128 \
+	background src tcpdump --immediate-mode -l -nnSxi eth1 -B 8192 -s 128 \
 		"tcp src port $PORT" >"$TMP/packets" 2>"$TMP/tcpdump"
 	TCPDUMP=$!
 	until_true 10 captures || fail "tcpdump began"
@@ -189,6 +208,22 @@ with()
 	opened "after a change of the circuit, IPv4" $DST4
 }
 
+# same_synack NAME ADDRESS [OPTION...]: with and without
+same_synack()
+{
+	local without
+
+	server_circuit 0
+	transfer "${@:2}"
+	without=$(synack_bytes)
+	matches "$1: a SYN-ACK: $without" \
+		"^(45[^ ]* [^ ]*06|6[^ ]* ....06)[^ ]* [^ ]* 1389 a[^ ]* 00000204.{4}0402080a0103030.\$" \
+		"$without"
+	server_circuit $EARLY
+	opened "$1, its SYN-ACK" "${@:2}"
+	equal "$1: the SYN-ACK, bytes" "$without" "$(synack_bytes)"
+}
+
 others()
 {
 	server_circuit $EARLY 10.99.0.0/16
@@ -223,6 +258,50 @@ others()
 	serve_end
 	serve dst -B 262144
 	left_alone "a listener with SO_RCVBUF" $DST4
+	serve_end
+	serve dst -l 1000000
+	left_alone "a listener with TCP_WINDOW_CLAMP" $DST4
+	serve_end
+	serve dst -v
+
+	ip -n "$DST" route replace 10.77.1.0/24 via 10.77.2.254 window 1000000
+	left_alone "a route with a window" $DST4
+	ip -n "$DST" route replace 10.77.1.0/24 via 10.77.2.254
+	opened "without it" $DST4
+	signed
+	multipath
+}
+
+# A signature stands in the SYN-ACK, and would have to be made anew.
+signed()
+{
+	in_dst timeout 1 circuit_sock serve -K ::ffff:$SRC4 $((PORT + 9)) 2>"$TMP/md5"
+	if grep -q TCP_MD5SIG "$TMP/md5"; then
+		echo "# no TCP_MD5SIG here"
+		return
+	fi
+	serve_end
+	serve dst -v -K ::ffff:$SRC4
+	left_alone "TCP_MD5SIG" $DST4 -K $DST4
+	matches "TCP_MD5SIG: signed" "Flags \[S\.\].*md5" "$(cat "$TMP/packets")"
+	serve_end
+	serve dst -v
+}
+
+# Its SYN-ACK has an option of its own.
+multipath()
+{
+	serve_end
+	background dst circuit_sock serve -P $PORT 2>/dev/null
+	SERVER=$!
+	defer "kill $SERVER"
+	if until_true 5 in_src timeout 10 circuit_sock send -P -n 1000 $DST4 $PORT; then
+		until_true 10 none_connected
+		left_alone "MPTCP" $DST4 -P
+		matches "MPTCP: spoken" "Flags \[S\.\].*mptcp" "$(cat "$TMP/packets")"
+	else
+		echo "# no MPTCP here, or without TCP_INFO, which came with 5.16"
+	fi
 	serve_end
 	serve dst -v
 }
@@ -419,6 +498,38 @@ harmless()
 	at_most "$name: ms" $((ms + 20)) "$MS"
 }
 
+# The first SYN-ACK is lost, and what it had behind it comes to a client that waits for
+# it: what is promised with the next one is no more than there is room for.
+sent_again()
+{
+	local before
+
+	in_rtr nft -f - <<-END || fail "the choice of a SYN-ACK"
+	table inet choice {
+		chain chosen {
+			type filter hook forward priority 10
+			tcp sport $PORT tcp flags & (syn | ack) == syn | ack \
+				limit rate 1/day burst 1 packets counter drop
+		}
+	}
+	END
+	before=$(beyond_window)
+	transfer $DST4
+	equal "a SYN-ACK is lost: how many" 1 "$(in_rtr nft list table inet choice |
+		sed -n 's/.*counter packets \([0-9]*\).*/\1/p')"
+	choose_none
+	matches "a SYN-ACK is lost: handshake: $ARRIVED" "^early synack( early| synack)*\$" \
+		"$ARRIVED"
+	equal "a SYN-ACK is lost: bytes" "$BYTES" "$(field bytes "$(tail -n 1 "$TMP/serve.out")")"
+	equal "a SYN-ACK is lost: of these wrong" 0 \
+		"$(field wrong "$(tail -n 1 "$TMP/serve.out")")"
+	equal "a SYN-ACK is lost: segments beyond the window" 0 \
+		$(($(beyond_window) - before))
+	[ "$LAB" = uml ] || return 0
+	at_most "a SYN-ACK is lost: ms, a second more than without the early window" \
+		$((1000 + 3 * RTT_MS + 20)) "$MS"
+}
+
 # No longer than without it, three round trips; two, and what it is late, where it is
 # of use
 harms()
@@ -541,7 +652,7 @@ data_refused()
 ecn()
 {
 	both_ends net.ipv4.tcp_ecn 1
-	opened "ECN" $DST4
+	same_synack "ECN" $DST4
 	equal "ECN: marks" 0 "$(field delivered_ce "$(cat "$TMP/sent")")"
 	if [ -e /proc/sys/net/ipv4/tcp_ecn_option ]; then
 		both_ends net.ipv4.tcp_ecn 3
@@ -730,6 +841,9 @@ serve dst -v
 warm_up
 without
 with
+same_synack "IPv4" $DST4
+same_synack "IPv6" $DST6
+sent_again
 firewalls
 unmodified_clients
 on_the_path

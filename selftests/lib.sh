@@ -112,23 +112,6 @@ at_most()
 	fi
 }
 
-# no_dearer DESCRIPTION NETNS N: with N circuits in NETNS, what connects() measures
-# takes at most half as long again as without them.  An emulated machine's host may have
-# other work during either half: up to five pairs, and a real cost shows in each.
-no_dearer()
-{
-	local i with without
-
-	for i in 1 2 3 4 5; do
-		without=$(connects)
-		ip netns exec "$2" circuit_nl fill "$3" >/dev/null || break
-		with=$(connects)
-		ip netns exec "$2" circuit_nl fill "$3" del >/dev/null || break
-		if [ "$with" -le $((without * 3 / 2)) ]; then break; fi
-	done
-	at_most "$1, ms ($without without, pair $i of 5)" $((without * 3 / 2)) "$with"
-}
-
 # matches DESCRIPTION PATTERN TEXT: extended regular expression
 matches()
 {
@@ -165,8 +148,24 @@ refused()
 	fi
 }
 
+# cases NAME...: run each of these functions.  An error in $(( )) makes bash give up this
+# whole command and go on behind it: finish() knows how many there are.
+CASES=0
+CASES_ENDED=0
+
+cases()
+{
+	CASES=$((CASES + $#))
+	for CASE; do
+		"$CASE"
+		CASES_ENDED=$((CASES_ENDED + 1))
+	done
+}
+
 finish()
 {
+	[ $CASES_ENDED = $CASES ] ||
+		fail "$CASES cases: $CASES_ENDED came to their end, $CASE did not"
 	echo "1..$TAP_COUNT"
 	[ $TAP_FAILED -eq 0 ] && [ $TAP_COUNT -gt 0 ]
 	exit

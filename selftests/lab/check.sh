@@ -5,6 +5,7 @@
 #
 #	lint	style and static analysis (lint.sh), by 6.1's checkpatch and headers
 #	unit	the tools' and the module's unit tests, with the sanitizers
+#	tap	the unit tests of what reads all others' results (tap.awk)
 #	bench	the unit tests of the bench's engine
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
@@ -56,7 +57,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit bench fuzzers figures; lab_tests)
+	names=$(printf '%s\n' lint unit tap bench fuzzers figures; lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
@@ -102,6 +103,7 @@ tap_of()
 	lint) LAB_KERNEL='' "$here/lint.sh" ;;
 	unit) unit_tests ;;
 	fuzzers) fuzzers ;;
+	tap) "$here/test_tap.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
 		"$top/selftests/bench/test_bench.py" ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
@@ -172,7 +174,7 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
-	[ -n "$tests" ] || tests="unit bench fuzzers $(lab_tests) lint" last=figures
+	[ -n "$tests" ] || tests="unit tap bench fuzzers $(lab_tests) lint" last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/"

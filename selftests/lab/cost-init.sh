@@ -10,9 +10,15 @@
 #	NAME ALGORITHM STREAMS flight RATE	the receiver's window is the limit
 #	NAME ALGORITHM STREAMS window RATE	the sender's (ip route: cwnd lock)
 #	NAME ALGORITHM STREAMS burst RATE N	none; GSO packets of N segments
+#	NAME ALGORITHM N connect HERE THERE LENGTHS
+#		no transfer: N connections, with so many circuits in their namespace and
+#		in another one, by prefixes of so many lengths
 #
 # RATE, bytes/s: that of circuit's pace, 0 for none.  Circuit's window and pace are
 # those of an object that all of src's connections belong to, whoever's they are.
+#
+# The meter is there only from the first transfer on: connections are measured by the
+# clock, and its probes would be most of what they cost.
 
 export PATH=/src/build/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
@@ -31,7 +37,7 @@ set_up()
 	stty -F /dev/ttyS1 raw -echo
 	insmod /src/tcp_circuit.ko
 	modprobe tcp_bbr
-	insmod /src/selftests/lab/cost/cost_meter.ko
+	sysctl -qw net.ipv4.tcp_circuit_ceiling_circuits=1048576
 }
 
 # Buffers of one size for all: what an algorithm makes of them is not measured.
@@ -108,28 +114,73 @@ measured()
 	! grep -q '^acks 0 ' /proc/cost
 }
 
-run()		# NAME ALGORITHM STREAMS WHAT RATE [SEGMENTS]
+# LENGTHS: for the machine's address the shortest, so that all of them are looked up
+prefixes()
 {
-	echo "### RUN $1"
+	echo prefix 127.0.0.0/8
+	for i in $(seq 2 "$1"); do
+		echo prefix 11.0.0.0/$((34 - i))
+	done
+}
+
+# A namespace's circuits go when it does, and each holds the module.
+circuits_are_gone()
+{
+	[ "$(cat /sys/module/tcp_circuit/refcnt)" = "$1" ]
+}
+
+connects()	# ALGORITHM N HERE THERE LENGTHS
+{
+	held=$(cat /sys/module/tcp_circuit/refcnt)
+	for ns in src other; do
+		ip netns add $ns
+		ip -n $ns link set lo up
+	done
+	# shellcheck disable=SC2046 # words
+	ip netns exec src circuit_nl new cost $(prefixes "$5") window 8192
+	ip netns exec src circuit_nl fill $(($3 - 1)) > /dev/null
+	ip netns exec other circuit_nl fill "$4" > /dev/null
+	echo "circuits $(field circuits src) $(field circuits other)"
+	sleep 2		# what the kernel puts off is over
+	ip netns exec src circuit_connects -C "$1" -s $(($2 / 10)) "$2" 127.0.0.1 5201
+	ip netns del src
+	ip netns del other
+	until circuits_are_gone "$held"; do sleep 0.25; done
+	sleep 2
+}
+
+field()		# NAME NAMESPACE
+{
+	ip netns exec "$2" circuit_nl stats | grep -o "\<$1=[0-9]*"
+}
+
+meter()
+{
+	[ -e /proc/cost ] || insmod /src/selftests/lab/cost/cost_meter.ko
+}
+
+transfer()	# ALGORITHM STREAMS WHAT RATE [SEGMENTS]
+{
+	meter
 	network
 	options=
-	rate=$5
-	case $4 in
+	rate=$4
+	case $3 in
 	flight)	many_acks
-		offer $((flight / $3)) ;;
+		offer $((flight / $2)) ;;
 	window)	many_acks
-		lock_window $((flight / $3)) ;;
-	burst)	bursts "$5" "$6"
-		[ "$5" = 0 ] || rate=12500000000 ;;
+		lock_window $((flight / $2)) ;;
+	burst)	bursts "$4" "$5"
+		[ "$4" = 0 ] || rate=12500000000 ;;
 	esac
 	ip netns exec src circuit_nl new cost prefix 10.77.1.0/24 window 8192 \
 		rate "$rate"
 	serve
 	# Without quickack, an ACK is for many segments.
 	echo "$skip $count" > $meter
-	[ "$4" != burst ] || echo "$((skip / 10)) $((count / 10))" > $meter
+	[ "$3" != burst ] || echo "$((skip / 10)) $((count / 10))" > $meter
 	# shellcheck disable=SC2086 # words
-	ip netns exec src iperf3 -Z -c 10.77.1.2 -C "$2" -P "$3" -t 600 -i 0 \
+	ip netns exec src iperf3 -Z -c 10.77.1.2 -C "$1" -P "$2" -t 600 -i 0 \
 		$options > /tmp/client 2>&1 &
 	client=$!
 	until measured || ! kill -0 $client 2> /dev/null; do sleep 0.25; done
@@ -140,6 +191,17 @@ run()		# NAME ALGORITHM STREAMS WHAT RATE [SEGMENTS]
 	wait
 	ip netns del src
 	ip netns del dst
+}
+
+run()		# NAME ALGORITHM STREAMS WHAT ...
+{
+	echo "### RUN $1"
+	if [ "$4" = connect ]; then
+		connects "$2" "$3" "$5" "$6" "$7"
+	else
+		shift
+		transfer "$@"
+	fi
 }
 
 set_up

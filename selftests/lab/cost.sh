@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# cost.sh: what an ACK costs with circuit, Reno, CUBIC and BBR, and what a pace
-# costs; TAP, with the tables as comments
+# cost.sh: what an ACK costs with circuit, Reno, CUBIC and BBR, what a pace costs, and
+# what a connection does among how many circuits; TAP, with the tables as comments
 #
 # Debian bookworm's kernel runs in an emulated machine whose clock counts
 # instructions (QEMU -icount: one is 1 ns), so that the figures do not depend on
@@ -22,6 +22,21 @@
 # bursts of one segment (the pace of 1 Gbit/s and less), 13 (about 10 Gbit/s) and 44 (64
 # KB), and unpaced; the machine's 10^9 instructions/s would not do for more.
 #
+# A connection is made, accepted and reset by one program, over the loopback; what it
+# costs is all that the machine did meanwhile, both ends' lookups of their circuit
+# included.  $connections of them one after the other, in a namespace with
+#
+#	connect-1	one circuit
+#	connect-65536	so many, by prefixes of the same two lengths
+#	connect-beside	one, and 100,000 in another namespace
+#	connect-lengths	one, by prefixes of 17 lengths, which are looked up in turn
+#			until one matches: the machine's is the shortest
+#	connect-reno	one that nobody looks for
+#
+# The second and third may be above the first by $among thousandths, for hash chains are
+# as long as chance makes them; measured were 0.02 % and nothing.  What does cost is each
+# more length, some 530 instructions of 66,000, however many circuits have it.
+#
 # All is done in two machines, which must agree within $repeat thousandths of
 # ack + send ($loose where windows, streams or timers take a course of their own: CUBIC,
 # BBR, four streams, a pace), and circuit may be above Reno by $above thousandths:
@@ -33,10 +48,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 repeat=${COST_REPEAT:-10}
 above=${COST_ABOVE:-20}
 loose=50
+among=10
+connections=10000
 count=${COST_COUNT:-20000}
 skip=$((count / 4)) flight=512
 limit=2400	# s of real time for one machine
 runs="
+connect-reno	reno	$connections connect 1 0 2
+connect-1	circuit	$connections connect 1 0 2
+connect-65536	circuit	$connections connect 65536 0 2
+connect-beside	circuit	$connections connect 1 100000 2
+connect-lengths	circuit	$connections connect 1 0 17
 reno		reno	1 flight 0
 cubic		cubic	1 flight 0
 bbr		bbr	1 flight 0
@@ -74,11 +96,11 @@ compile()	# FOLDER
 		-C /lib/modules/"$release"/build M="$1" modules
 }
 
-# By which the machine makes circuits
-compile_tool()
+# By which the machine makes circuits, and connections
+compile_tools()
 {
 	"$here"/chroot.sh "$suite"/root "$TMP"/src make -s -C /src/selftests \
-		../build/bin/circuit_nl
+		../build/bin/circuit_nl ../build/bin/circuit_connects
 }
 
 # Without cmpxchg16b: see qemu.sh.  Without erms: a copy's instructions are of
@@ -110,7 +132,8 @@ keep_log()
 }
 
 # RUN ACKS SEGMENTS ACK SEND SENDER: tenths of instructions per ACK; of the whole
-# sender's per megabyte
+# sender's per megabyte.  RUN connections N ALL CIRCUIT: tenths of instructions per
+# connection, of which 1 takes 1 ns.
 summary()	# NUMBER
 {
 	awk '
@@ -123,12 +146,21 @@ summary()	# NUMBER
 	$2 == "RUN" { flush(); run = $3 }
 	$1 == "acks" { acks = $2; segments = $4 }
 	NF == 3 { n[$1] = $3 }
+	/^connections=/ {
+		for (i = 1; i <= NF; i++) {
+			split($i, word, "=")
+			n[word[1]] = word[2]
+		}
+		printf "%s connections %d %d %s\n", run, n["connections"],
+			10 * n["ns"] / n["connections"], n["circuit"] }
 	$2 == "DONE" { flush() }' "$TMP/$1.out" > "$TMP/$1.sum"
 }
 
-sum_of()	# NUMBER RUN: tenths of instructions per ACK, ack and send
+# NUMBER RUN: tenths of instructions per ACK, ack and send, or per connection
+sum_of()
 {
-	awk -v run="$2" '$1 == run { print $4 + $5 }' "$TMP/$1.sum"
+	awk -v run="$2" '$1 == run { print $2 == "connections" ? $4 : $4 + $5 }' \
+		"$TMP/$1.sum"
 }
 
 table()
@@ -136,7 +168,7 @@ table()
 	awk '
 	BEGIN { printf "# %-15s %7s %9s %9s %9s %9s\n", "algorithm", "ACKs",
 		"ack", "send", "sum", "to reno" }
-	$1 ~ /burst|unpaced/ { next }
+	$1 ~ /burst|unpaced|connect/ { next }
 	{ sum = ($4 + $5) / 10
 	  kind = $1
 	  sub(/^[a-z]*(-paced)?/, "", kind)
@@ -147,6 +179,13 @@ table()
 		if (!head++) printf "# %-15s %9s %22s\n", "bursts", "segments",
 			"instructions per MB"
 		printf "# %-15s %9d %22d\n", $1, $3, $6 }' "$TMP/1.sum"
+	awk '$2 == "connections" {
+		if (!head++) printf "# %-15s %9s %12s %12s\n", "connections", "how many",
+			"instructions", "to connect-1"
+		order[head] = $1; many[head] = $3; sum[$1] = $4 / 10 }
+	END { for (i = 1; i <= head; i++)
+		printf "# %-15s %9d %12.1f %+11.2f%%\n", order[i], many[i], sum[order[i]],
+			100 * (sum[order[i]] / sum["connect-1"] - 1) }' "$TMP/1.sum"
 }
 
 # alike DESCRIPTION A B THOUSANDTHS
@@ -175,20 +214,29 @@ repeats()
 	done < "$TMP"/src/lab/runs
 }
 
-# no_dearer CIRCUIT RENO
+# no_dearer WHAT RUN THAN THOUSANDTHS
 no_dearer()
 {
-	local what="an ACK with $1 costs at most $above thousandths more than with $2"
-	local circuit reno
+	local what="$1 with $2 costs at most $4 thousandths more than with $3"
+	local run than
 
-	circuit=$(sum_of 1 "$1")
-	reno=$(sum_of 1 "$2")
-	if [ -n "$circuit" ] && [ -n "$reno" ] &&
-	   [ $((circuit * 1000)) -le $((reno * (1000 + above))) ]; then
+	run=$(sum_of 1 "$2")
+	than=$(sum_of 1 "$3")
+	if [ -n "$run" ] && [ -n "$than" ] &&
+	   [ $((run * 1000)) -le $((than * (1000 + $4))) ]; then
 		pass "$what"
 	else
-		fail "$what" "$1: ${circuit:-none}" "$2: ${reno:-none} (tenths)"
+		fail "$what" "$2: ${run:-none}" "$3: ${than:-none} (tenths)"
 	fi
+}
+
+# Nothing is compared that was not there: circuits here and there, and whose they were
+circuits_were()	# RUN HERE THERE
+{
+	equal "$1: circuits here and elsewhere" "circuits circuits=$2 circuits=$3" \
+		"$(sed -n "/^### RUN $1\$/,/^### RUN/p" "$TMP/1.out" | grep '^circuits ')"
+	equal "$1: the connections' circuit" cost \
+		"$(awk -v run="$1" '$1 == run { print $5 }' "$TMP/1.sum")"
 }
 
 suite=$("$here"/suite.sh bookworm) || skip_all "no suite to boot"
@@ -198,7 +246,7 @@ release=$(cat "$suite"/kernel)
 copy_tree
 succeeds "the module builds for $release" compile /src
 succeeds "the meter builds" compile /src/selftests/lab/cost
-succeeds "circuit_nl builds" compile_tool
+succeeds "circuit_nl and circuit_connects build" compile_tools
 boot 1 &
 boot 2 &
 wait
@@ -210,7 +258,13 @@ done
 keep_log
 table
 repeats
-no_dearer circuit reno
-no_dearer circuit-4 reno-4
-no_dearer circuit-window reno-window
+no_dearer "an ACK" circuit reno "$above"
+no_dearer "an ACK" circuit-4 reno-4 "$above"
+no_dearer "an ACK" circuit-window reno-window "$above"
+circuits_were connect-1 1 0
+circuits_were connect-65536 65536 0
+circuits_were connect-beside 1 100000
+circuits_were connect-lengths 1 0
+no_dearer "a connection" connect-65536 connect-1 $among
+no_dearer "a connection" connect-beside connect-1 $among
 finish

@@ -12,7 +12,10 @@
 #	TOTAL	passed	failed
 #
 # Only tests that have to run are started, so a skip is a failure.  So is a test
-# whose status, plan and points disagree: what did not run did not pass.
+# whose status, plan and points disagree: what did not run did not pass.  And so is the
+# first complaint of a shell in a test: an error in $(( )) makes bash give up the whole
+# command at the top level, perhaps a loop over all cases, and go on behind it with a plan
+# that fits what there was.
 
 function fail(text)
 {
@@ -34,7 +37,7 @@ function begin(name)
 {
 	end_if_open()
 	test = name
-	passed = failed = points = 0
+	passed = failed = points = complaints = 0
 	plan = -1
 }
 
@@ -81,6 +84,18 @@ function point(line)
 		passed++
 }
 
+# What a shell says of an error in a script: bash, dash, busybox
+function is_complaint(line)
+{
+	return line ~ /error token is|syntax error|[Ss]yntax error:|division by (0|zero)/ ||
+	       line ~ /divide by zero|arithmetic expression: |ambiguous redirect/ ||
+	       line ~ /unbound variable|parameter not set|[Bb]ad substitution/ ||
+	       line ~ /\[: .*(integer (expression )?expected|Illegal number|operator)/ ||
+	       line ~ /\[: .*too many arguments|: bad number$|: bad array subscript$/ ||
+	       line ~ /: command not found$|: [0-9]+: [^ ]+: not found$/ ||
+	       line ~ /^(sh|ash|busybox): [^ ]+: not found$/
+}
+
 BEGIN		{ OFS = "\t" }
 		{ sub(/\r$/, "") }
 
@@ -101,9 +116,11 @@ failure != "" && /^# / && diagnostics++ < 4 {
 /^### EXIT /	{ judge($4 + 0); finish($5 + 0); next }
 /^### DONE/	{ done = 1; next }
 test == ""	{ next }
-/^1\.\.[0-9]/	{ plan = substr($1, 4) + 0 }
-/^(not )?ok( |$)/	{ point($0) }
-/^Bail out!/	{ fail($0) }
+/^1\.\.[0-9]/	{ plan = substr($1, 4) + 0; next }
+/^(not )?ok( |$)/	{ point($0); next }
+/^Bail out!/	{ fail($0); next }
+/^#/		{ next }
+is_complaint($0) && !complaints++ { fail("a shell's complaint: " $0) }
 
 END {
 	end_if_open()

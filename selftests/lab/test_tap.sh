@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# test_tap.sh: what tap.awk makes of what tests say; TAP
+#
+# What a shell complains of is recorded from bash 5.2, dash and busybox; that a list of
+# cases is cut short, this machine's bash shows.
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib.sh"
+
+# judged LINES [STATUS]: of a test that says so and exits so
+judged()
+{
+	printf '### RUN probe\n%s\n### EXIT probe %d 7\n### DONE\n' "$1" "${2:-0}" |
+		awk -f "$here/tap.awk"
+}
+
+# verdict PASSED FAILED: of that test, and of all
+verdict()
+{
+	printf 'TEST\tprobe\t%d\t%d\t7\nTOTAL\t%d\t%d' "$1" "$2" "$1" "$2"
+}
+
+GREEN=$'ok 1 - one\nok 2 - two\n1..2'
+
+# judges DESCRIPTION PASSED FAILED LINES [STATUS]
+judges()
+{
+	local said
+
+	said=$(judged "${@:4}" | grep -v '^FAIL')
+	if [ "$said" = "$(verdict "$2" "$3")" ]; then
+		pass "$1: $2 passed, $3 failed"
+	else
+		fail "$1" "expected: $2 passed, $3 failed" "got:      $said"
+	fi
+}
+
+# complained LINE...: each fails a test whose points and plan are in order
+complained()
+{
+	local line
+
+	for line; do
+		judges "$line" 2 1 "$line"$'\n'"$GREEN"
+	done
+}
+
+# tolerated LINE...: none is a complaint of a shell's
+tolerated()
+{
+	local line
+
+	for line; do
+		judges "$line" 2 0 "$line"$'\n'"$GREEN"
+	done
+}
+
+points_and_plans()
+{
+	judges "all is well" 2 0 "$GREEN"
+	judges "a point fails" 1 1 $'ok 1 - one\nnot ok 2 - two\n1..2' 1
+	judges "too few points" 1 1 $'ok 1 - one\n1..2'
+	judges "no plan" 1 1 'ok 1 - one' 1
+	judges "a skip" 0 1 $'ok 1 - one # SKIP it cannot run\n1..1'
+	judges "all is skipped" 0 1 '1..0 # SKIP it cannot run' 4
+	judges "a status that nothing tells of" 2 1 "$GREEN" 125
+	judges "it takes too long" 1 1 'ok 1 - one' 124
+	equal "a machine that dies: failed" 2 "$(echo '### RUN probe' |
+		awk -f "$here/tap.awk" | sed -n 's/^TOTAL\t0\t//p')"
+}
+
+recorded()
+{
+	complained './x.sh: line 5: 08: value too great for base (error token is "08")' \
+		'/src/selftests/lib.sh: line 88: 3 * : syntax error: operand expected (error token is "* ")' \
+		'./x.sh: line 5: 1/0 : division by 0 (error token is "0 ")' \
+		'./x.sh: line 9: [: : integer expression expected' \
+		'./x.sh: line 9: [: =: unary operator expected' \
+		'./x.sh: line 9: [: too many arguments' \
+		'./x.sh: line 3: $OUT: ambiguous redirect' \
+		'./x.sh: line 3: WINDOW: unbound variable' \
+		'./x.sh: line 3: ${a b}: bad substitution' \
+		'./x.sh: line 3: circuit_soc: command not found' \
+		'./x.sh: line 40: syntax error: unexpected end of file' \
+		'./x.sh: 1: [: Illegal number: a' \
+		'./x.sh: 1: [: 1: unexpected operator' \
+		'./x.sh: 1: circuit_soc: not found' \
+		'./x.sh: 1: arithmetic expression: division by zero: "1/0"' \
+		'./x.sh: 1: q: parameter not set' \
+		'./x.sh: 1: Bad substitution' \
+		'./x.sh: 1: Syntax error: end of file unexpected (expecting "then")' \
+		'sh: divide by zero' 'sh: a: bad number' 'sh: circuit_soc: not found'
+	judges "many complaints are one failure" 2 1 \
+		$'./x.sh: line 3: A: unbound variable\n./x.sh: line 3: A: unbound variable\n'"$GREEN"
+	equal "it is named" $'FAIL\tprobe\ta shell\'s complaint: ./x.sh: line 3: A: unbound variable' \
+		"$(judged './x.sh: line 3: A: unbound variable'$'\n'"$GREEN" | grep '^FAIL')"
+	tolerated '# got:      ./x.sh: line 3: A: unbound variable' \
+		"/src/selftests/lib.sh: line 336: 13904 Killed                  ip netns exec" \
+		'modprobe: FATAL: Module tcp_circuit not found in directory /lib/modules' \
+		'ctcp-setup: eth9: not found' \
+		'circuit_sock: connect: No route to host'
+	judges "words of a point" 2 0 $'ok 1 - a\nok 2 - it says: command not found\n1..2'
+}
+
+# script COMMAND...: as a test of these commands, by this machine's bash
+script()
+{
+	printf '%s\n' ". '$SELFTESTS/lib.sh'" "$@" finish >"$TMP/script.sh"
+	bash "$TMP/script.sh" 2>&1
+}
+
+# cut_short NAME COMMAND: each of three cases passes one point, if it gets that far
+cut_short()
+{
+	local out status
+
+	out=$(script "first() { pass one; }" "second() { $2; pass two; }" \
+		"third() { pass three; }" 'cases first second third')
+	status=$?
+	equal "$1: its own exit status" 1 $status
+	matches "$1: it says where" \
+		'^not ok 2 - 3 cases: 1 came to their end, second did not' "$out"
+	judges "$1, as the lab has it" 1 2 "$out" $status
+}
+
+lists_of_cases()
+{
+	local out
+
+	out=$(script 'first() { pass one; }' 'second() { pass two; }' 'cases first second')
+	equal "cases that all end: exit status" 0 $?
+	judges "cases that all end" 2 0 "$out"
+	# shellcheck disable=SC2016 # the script's own
+	cut_short "a bad number in one of three cases" 'x=08; x=$((x + 1))'
+	# shellcheck disable=SC2016
+	cut_short "a division by nothing there" 'x=$((1 / 0))'
+}
+
+points_and_plans
+recorded
+lists_of_cases
+finish
