@@ -248,6 +248,33 @@ flaps()
 	host_end
 }
 
+# Without a carrier a manager takes the address, sooner or later, and with it goes the route;
+# nobody undoes anything, so that it may be more than three times in a minute.
+carrier()
+{
+	local n
+
+	fresh carrier
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	for n in 1 2 3 4; do
+		in_host ip link set far1 down
+		settled
+		in_host ip addr del 10.78.0.1/24 dev eth1
+		settled
+		equal "no carrier, $n of 4: the route went" "" \
+			"$(in_host ip route show 10.81.0.0/16)"
+		in_host ip link set far1 up
+		BEGUN=$(now_ms)
+		in_host ip addr add 10.78.0.1/24 dev eth1
+		in_time "carrier, $n of 4: restored" has_route
+	done
+	as_set_up "carrier"
+	watch_ends "carrier"
+	host_done "carrier"
+}
+
 # Three times within a minute it is left; a command or a minute makes it good.
 three_times()
 {
@@ -481,6 +508,7 @@ late_devices()
 neighbours
 routes
 flaps
+carrier
 three_times
 commands
 waiting
