@@ -275,6 +275,67 @@ carrier()
 	host_done "carrier"
 }
 
+# --- more than fits ----------------------------------------------------------
+
+# flood add|del: far more notifications than fit into the watch's buffer of 4 MiB
+flood()
+{
+	awk -v what="$1" 'BEGIN {
+		for (i = 0; i < 20000; i++)
+			printf "route %s 11.%d.%d.0/24 via 10.78.0.254\n", what, i / 256, i % 256
+	}' | ip -n "$HOST" -batch -
+}
+
+# overrun COMMAND...: all that it does meanwhile does not fit, with this as its last
+overrun()
+{
+	kill -STOP "$WATCH"
+	"$@"
+	: >"$TMP/watch"
+}
+
+# dropped PROTOCOL: how many of it did not fit into any socket; NETLINK_ROUTE is 0,
+# NETLINK_GENERIC 16
+dropped()
+{
+	in_host awk -v protocol="$1" '$2 == protocol { n += $9 } END { print n + 0 }' \
+		/proc/net/netlink
+}
+
+# Stopped, it reads nothing.  What was lost may have been a link that went down and came up,
+# so that nobody is blamed: it may be more than three times.
+overruns()
+{
+	local n what=(add del add del)
+
+	fresh overruns
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	for n in 1 2 3 4; do
+		overrun flood "${what[n - 1]}"
+		in_host ip route del 10.81.0.0/16
+		at_least "routes, $n of 4: notifications that did not fit" 1 "$(dropped 0)"
+		BEGUN=$(now_ms)
+		kill -CONT "$WATCH"
+		in_time "routes, $n of 4: restored" has_route
+		settled
+	done
+	overrun in_host circuit_nl fill 20000 >/dev/null
+	in_host ctcp-setup circuit del lhc 2>/dev/null
+	at_least "circuits: notifications that did not fit" 1 "$(dropped 16)"
+	BEGUN=$(now_ms)
+	kill -CONT "$WATCH"
+	in_time "circuits: restored" said ' restored lhc circuit lhc: absent -> window'
+	in_host circuit_nl fill 20000 del >/dev/null
+	settled
+	undone "heard after all of it" 'route 10.81.0.0/16: absent' ip route del 10.81.0.0/16
+	undone "heard after all of it, of the module" 'circuit lhc: absent -> window' \
+		ctcp-setup circuit del lhc
+	watch_ends "overruns"
+	host_done "overruns"
+}
+
 # Three times within a minute it is left; a command or a minute makes it good.
 three_times()
 {
@@ -509,6 +570,7 @@ neighbours
 routes
 flaps
 carrier
+overruns
 three_times
 commands
 waiting

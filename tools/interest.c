@@ -172,6 +172,17 @@ static void set_still(struct interest *in, int ifindex, bool still)
 			in->down[i].still = still;
 }
 
+/* Messages, among which may have been that any link went down and came up. */
+void interest_lost(struct interest *in)
+{
+	uint32_t i;
+
+	for (i = 0; i < in->n_links; i++) {
+		add_down(in, in->links[i]);
+		set_still(in, in->links[i], false);
+	}
+}
+
 static bool hears_link(struct interest *in, const struct nlmsghdr *nlh)
 {
 	const struct ifinfomsg *ifi = payload(nlh, sizeof(*ifi));

@@ -45,6 +45,7 @@ void interest_sort(struct interest *in);
 bool interest_hears(struct interest *in, const struct nlmsghdr *nlh);
 bool interest_in_circuit(const struct interest *in, const char *name);
 void interest_is_up(struct interest *in, int ifindex);
+void interest_lost(struct interest *in);
 bool interest_was_down(const struct interest *in, int ifindex);
 void interest_free(struct interest *in);
 

@@ -412,6 +412,24 @@ static void test_carrier(void **state)
 	interest_free(&in);
 }
 
+/* What was not heard may have been a link that went down and came up: nobody is blamed. */
+static void test_lost(void **state)
+{
+	struct interest in = { 0 };
+
+	(void)state;
+	circuits(&in);
+	assert_true(hears_link(&in, RTM_NEWLINK, 7, 0));
+	interest_lost(&in);
+	assert_true(interest_was_down(&in, 3));
+	assert_true(interest_was_down(&in, 7));
+	assert_false(interest_was_down(&in, 9));
+	interest_is_up(&in, 3);
+	interest_is_up(&in, 7);
+	assert_int_equal(in.n_down, 0);
+	interest_free(&in);
+}
+
 /* 100 ms after the last, 500 ms after the first at the latest. */
 static void test_burst(void **state)
 {
@@ -442,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_interest),
 		cmocka_unit_test(test_down),
 		cmocka_unit_test(test_carrier),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_burst),
 	};
 
