@@ -160,6 +160,44 @@ neighbours()
 	host_done "neighbours"
 }
 
+# Classes and filters go with the root that they are below, and come back with it.  While it
+# is somebody else's there is one line, and nothing is asked of the kernel.
+classes()
+{
+	local n
+
+	fresh classes
+	# shellcheck disable=SC2086
+	setup $LHC --shaper htb --quiet eth1
+	# shellcheck disable=SC2086
+	setup $SIX --shaper htb --quiet eth1
+	watch
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host tc qdisc del dev eth1 root
+	in_time "root deleted: its classes" said ' restored lhc class eth1 '
+	in_time "root deleted: its filters" said ' restored six filter eth1 fd81::/32: absent -> '
+	as_set_up "root deleted"
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host tc qdisc replace dev eth1 root handle 7: pfifo limit 7
+	in_time "root of another kind: said" said ' differs .* qdisc eth1: foreign pfifo 7: -> '
+	for n in 1 2; do
+		in_host ip link set eth1 alias "look $n"
+		settled
+	done
+	sleep 12
+	in_host ip link set eth1 alias ""
+	equal "root of another kind: the only line" 1 "$(wc -l <"$TMP/watch")"
+	BEGUN=$(now_ms)
+	in_host tc qdisc del dev eth1 root
+	in_time "root of another kind deleted: classes" said ' restored lhc class eth1 '
+	in_time "root of another kind deleted: filters" said ' restored six filter eth1 '
+	as_set_up "root of another kind deleted"
+	watch_ends "classes"
+	host_done "classes"
+}
+
 routes()
 {
 	fresh routes
@@ -567,6 +605,7 @@ late_devices()
 }
 
 neighbours
+classes
 routes
 flaps
 carrier
