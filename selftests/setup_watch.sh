@@ -271,8 +271,10 @@ flaps()
 		in_time "link up, $n of 4: restored" has_route
 		[ "$n" -gt 1 ] || in_time "no address: it is said what the kernel refuses" said \
 			' refused six route fd81::/32: absent -> .*; .*kernel refuses'
+		[ "$n" -gt 1 ] || { settled; cp "$TMP/watch" "$TMP/watch.1"; }
 	done
 	settled
+	equal "no address: it is said once" 1 "$(grep -c 'kernel refuses' "$TMP/watch.1")"
 	equal "link up: of the last, and no other word" "1 1" \
 		"$(lines ' restored lhc route') $(grep -vc ' blocked ' "$TMP/watch")"
 	BEGUN=$(now_ms)

@@ -245,7 +245,8 @@ static void look(struct watch *w)
 	follow_folder(w);
 	follow_module(w);
 	w->rc = restore_look(&w->look, &e);
-	if (w->rc || !w->look.busy)
+	/* what was refused has a line of its own */
+	if (!w->look.refused && (w->rc || !w->look.busy))
 		say_failure(w, &e);
 	plan_next(w);
 	says_print(&w->look.says, w->args->json);
