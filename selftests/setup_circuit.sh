@@ -120,15 +120,23 @@ removed lab 10" "$(grep -v probe "$EVENTS" |
 }
 
 # Stopped, it reads nothing, and the kernel keeps what fits into its buffer of 4 MiB:
-# a changed circuit is a message of half a kilobyte at least.
+# a changed circuit is a message of half a kilobyte at least.  What fitted is told first, in
+# its order; what did not, as the last change of c0, is what the next one is held against.
 overrun()
 {
 	host overrun
 	watch
 	kill -STOP $WATCH
 	in_host circuit_nl fill 20000 >/dev/null
+	in_host circuit_nl fill 1 del >/dev/null
+	setup circuit set c0 prefix 192.0.2.0/25 window 10
 	kill -CONT $WATCH
 	event "too many for its buffer" ' lost: events came faster than they were read'
+	setup circuit set c0 prefix 192.0.2.0/25 window 11
+	event "what was lost is known" ' changed c0: window 10 -> 11$'
+	matches "what fitted is told before" ' added c0: ' "$(sed '/ lost: /q' "$EVENTS")"
+	equal "nothing of it is told behind that" 0 \
+		"$(sed '1,/ lost: /d' "$EVENTS" | grep -c ' added c[0-9]')"
 	setup circuit set lab prefix 192.0.2.0/24 window 10
 	event "it goes on" ' added lab: window 10'
 	watch_end TERM

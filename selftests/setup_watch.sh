@@ -160,6 +160,44 @@ neighbours()
 	host_done "neighbours"
 }
 
+# Classes and filters go with the root that they are below, and come back with it.  While it
+# is somebody else's there is one line, and nothing is asked of the kernel.
+classes()
+{
+	local n
+
+	fresh classes
+	# shellcheck disable=SC2086
+	setup $LHC --shaper htb --quiet eth1
+	# shellcheck disable=SC2086
+	setup $SIX --shaper htb --quiet eth1
+	watch
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host tc qdisc del dev eth1 root
+	in_time "root deleted: its classes" said ' restored lhc class eth1 '
+	in_time "root deleted: its filters" said ' restored six filter eth1 fd81::/32: absent -> '
+	as_set_up "root deleted"
+	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host tc qdisc replace dev eth1 root handle 7: pfifo limit 7
+	in_time "root of another kind: said" said ' differs .* qdisc eth1: foreign pfifo 7: -> '
+	for n in 1 2; do
+		in_host ip link set eth1 alias "look $n"
+		settled
+	done
+	sleep 12
+	in_host ip link set eth1 alias ""
+	equal "root of another kind: the only line" 1 "$(wc -l <"$TMP/watch")"
+	BEGUN=$(now_ms)
+	in_host tc qdisc del dev eth1 root
+	in_time "root of another kind deleted: classes" said ' restored lhc class eth1 '
+	in_time "root of another kind deleted: filters" said ' restored six filter eth1 '
+	as_set_up "root of another kind deleted"
+	watch_ends "classes"
+	host_done "classes"
+}
+
 routes()
 {
 	fresh routes
@@ -233,8 +271,10 @@ flaps()
 		in_time "link up, $n of 4: restored" has_route
 		[ "$n" -gt 1 ] || in_time "no address: it is said what the kernel refuses" said \
 			' refused six route fd81::/32: absent -> .*; .*kernel refuses'
+		[ "$n" -gt 1 ] || { settled; cp "$TMP/watch" "$TMP/watch.1"; }
 	done
 	settled
+	equal "no address: it is said once" 1 "$(grep -c 'kernel refuses' "$TMP/watch.1")"
 	equal "link up: of the last, and no other word" "1 1" \
 		"$(lines ' restored lhc route') $(grep -vc ' blocked ' "$TMP/watch")"
 	BEGUN=$(now_ms)
@@ -246,6 +286,94 @@ flaps()
 	equal "flaps: no route of ours" "" "$(in_host ip route show proto 199)"
 	equal "flaps: no state" "" "$(find "$CTCP_RUNDIR" -name '*.state')"
 	host_end
+}
+
+# Without a carrier a manager takes the address, sooner or later, and with it goes the route;
+# nobody undoes anything, so that it may be more than three times in a minute.
+carrier()
+{
+	local n
+
+	fresh carrier
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	for n in 1 2 3 4; do
+		in_host ip link set far1 down
+		settled
+		in_host ip addr del 10.78.0.1/24 dev eth1
+		settled
+		equal "no carrier, $n of 4: the route went" "" \
+			"$(in_host ip route show 10.81.0.0/16)"
+		in_host ip link set far1 up
+		BEGUN=$(now_ms)
+		in_host ip addr add 10.78.0.1/24 dev eth1
+		in_time "carrier, $n of 4: restored" has_route
+	done
+	as_set_up "carrier"
+	watch_ends "carrier"
+	host_done "carrier"
+}
+
+# --- more than fits ----------------------------------------------------------
+
+# flood add|del: far more notifications than fit into the watch's buffer of 4 MiB
+flood()
+{
+	awk -v what="$1" 'BEGIN {
+		for (i = 0; i < 20000; i++)
+			printf "route %s 11.%d.%d.0/24 via 10.78.0.254\n", what, i / 256, i % 256
+	}' | ip -n "$HOST" -batch -
+}
+
+# overrun COMMAND...: all that it does meanwhile does not fit, with this as its last
+overrun()
+{
+	kill -STOP "$WATCH"
+	"$@"
+	: >"$TMP/watch"
+}
+
+# dropped PROTOCOL: how many of it did not fit into any socket; NETLINK_ROUTE is 0,
+# NETLINK_GENERIC 16
+dropped()
+{
+	in_host awk -v protocol="$1" '$2 == protocol { n += $9 } END { print n + 0 }' \
+		/proc/net/netlink
+}
+
+# Stopped, it reads nothing.  What was lost may have been a link that went down and came up,
+# so that nobody is blamed: it may be more than three times.
+overruns()
+{
+	local n what=(add del add del)
+
+	fresh overruns
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	for n in 1 2 3 4; do
+		overrun flood "${what[n - 1]}"
+		in_host ip route del 10.81.0.0/16
+		at_least "routes, $n of 4: notifications that did not fit" 1 "$(dropped 0)"
+		BEGUN=$(now_ms)
+		kill -CONT "$WATCH"
+		in_time "routes, $n of 4: restored" has_route
+		settled
+	done
+	overrun in_host circuit_nl fill 20000 >/dev/null
+	in_host ctcp-setup circuit del lhc 2>/dev/null
+	at_least "circuits: notifications that did not fit" 1 "$(dropped 16)"
+	BEGUN=$(now_ms)
+	kill -CONT "$WATCH"
+	in_time "circuits: restored" said ' restored lhc circuit lhc: absent -> window'
+	in_host circuit_nl fill 20000 del >/dev/null
+	settled
+	undone "heard after all of it" 'route 10.81.0.0/16: absent' ip route del 10.81.0.0/16
+	undone "heard after all of it, of the module" 'circuit lhc: absent -> window' \
+		ctcp-setup circuit del lhc
+	watch_ends "overruns"
+	host_done "overruns"
 }
 
 # Three times within a minute it is left; a command or a minute makes it good.
@@ -479,8 +607,11 @@ late_devices()
 }
 
 neighbours
+classes
 routes
 flaps
+carrier
+overruns
 three_times
 commands
 waiting

@@ -32,10 +32,10 @@ static int on_link(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static int wait_until(struct nl *links, uint64_t deadline, const struct state *wanted,
+static int wait_until(struct hear *links, uint64_t deadline, const struct state *wanted,
 		      struct err *e)
 {
-	struct pollfd fd = { .fd = mnl_socket_get_fd(links->sock), .events = POLLIN };
+	struct pollfd fd = { .events = POLLIN };
 	struct timespec left;
 	bool lost;
 	int rc = 0;
@@ -47,6 +47,7 @@ static int wait_until(struct nl *links, uint64_t deadline, const struct state *w
 			return 0;
 		left.tv_sec = (time_t)((deadline - now) / 1000000);
 		left.tv_nsec = (long)((deadline - now) % 1000000 * 1000);
+		fd.fd = hear_fd(links);
 		if (ppoll(&fd, 1, &left, NULL) > 0)
 			rc = hear_read(links, on_link, NULL, &lost, e);
 	}
@@ -58,11 +59,11 @@ int appear_wait(const struct state *wanted, uint64_t us, struct err *e)
 {
 	static const int groups[] = { RTNLGRP_LINK };
 	uint64_t deadline = hear_clock() + us;
-	struct nl links;
+	struct hear links;
 	int rc = hear_open(&links, groups, 1, e);
 
 	if (!rc)
 		rc = wait_until(&links, deadline, wanted, e);
-	nlm_close(&links);
+	hear_close(&links);
 	return rc;
 }

@@ -21,21 +21,22 @@ uint64_t hear_clock(void)
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
-/* @groups: RTNLGRP_* */
-int hear_open(struct nl *nl, const int *groups, int n, struct err *e)
+int hear_open(struct hear *h, const int *groups, int n, struct err *e)
 {
-	int rc = nlm_open(nl, NETLINK_ROUTE, e), size = HEAR_BUFFER, i, fd;
+	int rc = nlm_open(&h->nl, NETLINK_ROUTE, e), size = HEAR_BUFFER, i, fd;
 
+	h->groups = groups;
+	h->n = n;
 	if (rc)
 		return rc;
-	fd = mnl_socket_get_fd(nl->sock);
+	fd = hear_fd(h);
 	/* past the machine's limit with CAP_NET_ADMIN there, else up to it */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	for (i = 0; i < n; i++) {
 		int group = groups[i];
 
-		if (mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &group,
+		if (mnl_socket_setsockopt(h->nl.sock, NETLINK_ADD_MEMBERSHIP, &group,
 					  sizeof(group)))
 			return err_set(e, -errno,
 				       "cannot subscribe to the kernel's notifications: %s",
@@ -44,8 +45,18 @@ int hear_open(struct nl *nl, const int *groups, int n, struct err *e)
 	return 0;
 }
 
+void hear_close(struct hear *h)
+{
+	nlm_close(&h->nl);
+}
+
+int hear_fd(const struct hear *h)
+{
+	return mnl_socket_get_fd(h->nl.sock);
+}
+
 /* What has come, which must be something.  *@lost: some of it did not fit. */
-int hear_read(struct nl *nl, mnl_cb_t each, void *data, bool *lost, struct err *e)
+int hear_take(struct nl *nl, mnl_cb_t each, void *data, bool *lost, struct err *e)
 {
 	char buf[65536];
 	ssize_t n = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
@@ -58,4 +69,14 @@ int hear_read(struct nl *nl, mnl_cb_t each, void *data, bool *lost, struct err *
 	if (n > 0 && nlm_each(buf, (size_t)n, each, data) < 0)
 		*lost = true;
 	return 0;
+}
+
+int hear_read(struct hear *h, mnl_cb_t each, void *data, bool *lost, struct err *e)
+{
+	int rc = hear_take(&h->nl, each, data, lost, e);
+
+	if (rc || !*lost)
+		return rc;
+	hear_close(h);
+	return hear_open(h, h->groups, h->n, e);
 }

@@ -6,10 +6,14 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+/* behind that one, which it knows of */
+#include <linux/if.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "interest.h"
+
+#define CARRIES (IFF_UP | IFF_LOWER_UP)
 
 static int compare_prefixes(const void *a, const void *b)
 {
@@ -122,18 +126,18 @@ bool interest_was_down(const struct interest *in, int ifindex)
 	uint32_t i;
 
 	for (i = 0; i < in->n_down; i++)
-		if (in->down[i] == ifindex)
+		if (in->down[i].ifindex == ifindex)
 			return true;
 	return false;
 }
 
-/* As from now on. */
+/* Its circuits were looked at: from now on, unless it is down still. */
 void interest_is_up(struct interest *in, int ifindex)
 {
 	uint32_t i, n = 0;
 
 	for (i = 0; i < in->n_down; i++)
-		if (in->down[i] != ifindex)
+		if (in->down[i].ifindex != ifindex || in->down[i].still)
 			in->down[n++] = in->down[i];
 	in->n_down = n;
 }
@@ -148,7 +152,7 @@ static const void *payload(const struct nlmsghdr *nlh, size_t least)
 /* Where there is no memory, what went with it counts as undone. */
 static void add_down(struct interest *in, int ifindex)
 {
-	int *down;
+	struct down *down;
 
 	if (interest_was_down(in, ifindex))
 		return;
@@ -156,16 +160,39 @@ static void add_down(struct interest *in, int ifindex)
 	if (!down)
 		return;
 	in->down = down;
-	down[in->n_down++] = ifindex;
+	down[in->n_down++] = (struct down){ .ifindex = ifindex };
+}
+
+static void set_still(struct interest *in, int ifindex, bool still)
+{
+	uint32_t i;
+
+	for (i = 0; i < in->n_down; i++)
+		if (in->down[i].ifindex == ifindex)
+			in->down[i].still = still;
+}
+
+/* Messages, among which may have been that any link went down and came up. */
+void interest_lost(struct interest *in)
+{
+	uint32_t i;
+
+	for (i = 0; i < in->n_links; i++) {
+		add_down(in, in->links[i]);
+		set_still(in, in->links[i], false);
+	}
 }
 
 static bool hears_link(struct interest *in, const struct nlmsghdr *nlh)
 {
 	const struct ifinfomsg *ifi = payload(nlh, sizeof(*ifi));
-	bool ours = ifi && has_link(in, ifi->ifi_index);
+	bool ours = ifi && has_link(in, ifi->ifi_index), gone = nlh->nlmsg_type == RTM_DELLINK;
+	bool up = ifi && (ifi->ifi_flags & CARRIES) == CARRIES;
 
-	if (ours && (nlh->nlmsg_type == RTM_DELLINK || !(ifi->ifi_flags & IFF_UP)))
+	if (ours && (gone || !up))
 		add_down(in, ifi->ifi_index);
+	if (ours)
+		set_still(in, ifi->ifi_index, !gone && !up);
 	return ours || (ifi && in->all);
 }
 

@@ -20,13 +20,22 @@
 #define QUIET_US	100000
 #define BURST_US	500000
 
+/*
+ * A link that was down or without a carrier.  A network manager takes the addresses of one
+ * that has none, and with them go routes.
+ */
+struct down {
+	int ifindex;
+	bool still;
+};
+
 struct interest {
 	uint32_t n_prefixes, n_names, n_links;
 	struct prefix *prefixes;		/* sorted */
 	char (*names)[TCP_CIRCUIT_NAME_LEN];	/* sorted */
 	int *links;				/* sorted; indexes of devices */
 	bool all;				/* of them */
-	int *down;				/* indexes of those that were down meanwhile */
+	struct down *down;			/* of them, those that were so meanwhile */
 	uint32_t n_down;
 };
 
@@ -36,6 +45,7 @@ void interest_sort(struct interest *in);
 bool interest_hears(struct interest *in, const struct nlmsghdr *nlh);
 bool interest_in_circuit(const struct interest *in, const char *name);
 void interest_is_up(struct interest *in, int ifindex);
+void interest_lost(struct interest *in);
 bool interest_was_down(const struct interest *in, int ifindex);
 void interest_free(struct interest *in);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -23,6 +24,7 @@ struct monitor {
 	int signals;		/* a descriptor */
 	bool json;
 	bool gone;		/* the module */
+	bool lost;		/* events, behind those that wait to be read */
 };
 
 static void put_line(struct monitor *m, const struct event *ev)
@@ -55,11 +57,28 @@ static void put_other(struct monitor *m, const char *name, const char *text)
 	fflush(stdout);
 }
 
+/* One that was loaded anew is another, to whose events nobody has subscribed. */
+static bool module_is_there(const struct monitor *m)
+{
+	struct err unused = { "" };
+	struct genl now;
+	bool there;
+
+	if (genl_open(&now, &unused))
+		return true;	/* as far as is known */
+	there = !genl_resolve(&now, &unused) && now.family == m->genl.family;
+	genl_close(&now);
+	return there;
+}
+
 /* Without what was known, a change is told by what a circuit is now. */
-static void relearn(struct monitor *m)
+static void say_lost(struct monitor *m)
 {
 	struct err unused = { "" };
 
+	put_other(m, "lost", "lost: events came faster than they were read, some are missing");
+	m->lost = false;
+	m->gone = !module_is_there(m);
 	lives_free(&m->known);
 	lives_read(&m->known, &unused);
 }
@@ -81,17 +100,21 @@ static int on_event(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
+/*
+ * The kernel says ENOBUFS ahead of the events that had fitted, and drops all that come
+ * until these are read (NETLINK_S_CONGESTED): they are told first, in their order, and what
+ * there is now is learned when no more is being dropped.  A second ENOBUFS is of a second loss.
+ */
 static int take_events(struct monitor *m, struct err *e)
 {
 	char buf[65536];
-	ssize_t n = mnl_socket_recvfrom(m->genl.nl.sock, buf, sizeof(buf));
+	ssize_t n = recv(mnl_socket_get_fd(m->genl.nl.sock), buf, sizeof(buf), MSG_DONTWAIT);
+	bool overrun = n < 0 && errno == ENOBUFS, none = n < 0 && errno == EAGAIN;
 
-	if (n < 0 && errno == ENOBUFS) {
-		put_other(m, "lost", "lost: events came faster than they were read, some are missing");
-		relearn(m);
-		return 0;
-	}
-	if (n < 0 && errno == EINTR)
+	if (m->lost && (overrun || none))
+		say_lost(m);
+	m->lost |= overrun;
+	if (overrun || none || (n < 0 && errno == EINTR))
 		return 0;
 	if (n < 0)
 		return err_set(e, -errno, "no more events from the kernel: %m");
@@ -109,10 +132,10 @@ static int watch(struct monitor *m, struct err *e)
 	int rc = 0;
 
 	while (!rc && !ferror(stdout)) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, m->lost ? 0 : -1) < 0 && errno != EINTR)
 			return err_set(e, -errno, "cannot wait for events: %m");
 		/* what had come before the signal is told, too */
-		if (fds[0].revents)
+		if (fds[0].revents || m->lost)
 			rc = take_events(m, e);
 		if (!rc && m->gone) {
 			put_other(m, "unloaded", "unloaded: the module is gone");

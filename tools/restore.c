@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "hear.h"
 #include "restore.h"
 #include "session.h"
@@ -88,11 +89,46 @@ static bool is_to_recover(const struct watch_look *k, const struct session *s)
 	return s->cut_short && k->commanded && !k->args->say && !k->waits;
 }
 
+/* Classes and filters are below a root of ours, and there is none: its own line says why. */
+static bool is_rootless(const struct watch_look *k, const struct change *c)
+{
+	uint32_t i;
+
+	if (c->kind != ITEM_CLASS && c->kind != ITEM_FILTER)
+		return false;
+	for (i = 0; i < k->n_rootless; i++)
+		if (k->rootless[i] == c->ifindex)
+			return true;
+	return false;
+}
+
 /* A leftover of no circuit is of such a run, or one that undo left. */
 static bool concerns(const struct watch_look *k, const struct session *s,
 		     const struct change *c)
 {
-	return c->circuit != NOBODY || is_to_recover(k, s);
+	return (c->circuit != NOBODY || is_to_recover(k, s)) && !is_rootless(k, c);
+}
+
+/* Where there is no memory, the kernel refuses what is below them. */
+static void find_rootless(struct watch_look *k, const struct session *s, uint64_t now)
+{
+	uint32_t i;
+	int *list;
+
+	k->n_rootless = 0;
+	for (i = 0; i < s->diff.n; i++) {
+		const struct change *c = &s->diff.list[i];
+		struct drift d = drift_of(k, c);
+
+		if (c->kind != ITEM_QDISC ||
+		    (concerns(k, s, c) && ledger_judge(&k->ledger, &d, now) == VERDICT_RESTORE))
+			continue;
+		list = grown(k->rootless, k->n_rootless, sizeof(*list));
+		if (!list)
+			return;
+		k->rootless = list;
+		list[k->n_rootless++] = c->ifindex;
+	}
 }
 
 /* What cannot be set again at present, as its device is down; said once. */
@@ -153,6 +189,7 @@ static void peek(struct watch_look *k, const struct session *s)
 	uint64_t now = hear_clock();
 	uint32_t i;
 
+	find_rootless(k, s, now);
 	k->due |= is_to_recover(k, s);
 	k->due |= confirm_is_over(&s->state.confirm, boottime_ns());
 	for (i = 0; i < s->diff.n && !k->due; i++) {
@@ -226,6 +263,7 @@ static int choose(struct watch_look *k, struct session *s, struct err *e)
 	uint64_t now = hear_clock();
 	uint32_t i, n = 0;
 
+	find_rootless(k, s, now);
 	for (i = 0; i < d->n; i++) {
 		struct drift drift = drift_of(k, &d->list[i]);
 		enum verdict v = concerns(k, s, &d->list[i]) ?
@@ -337,4 +375,5 @@ void restore_free(struct watch_look *k)
 	ledger_free(&k->ledger);
 	interest_free(&k->interest);
 	says_free(&k->says);
+	free(k->rootless);
 }

@@ -26,6 +26,8 @@ struct watch_look {
 	/* of the look under way */
 	bool commanded;			/* a command ran since the last one */
 	bool waits;			/* a change waits for confirmation */
+	int *rootless;			/* devices whose root qdisc stays somebody else's */
+	uint32_t n_rootless;
 	bool locked;
 	bool due;			/* there is something to do or to say */
 };

@@ -36,7 +36,7 @@ struct watch {
 	struct watch_look look;
 	struct burst burst;
 	uint64_t again, not_before;	/* us of hear_clock(), 0 = none */
-	struct nl kernel;
+	struct hear kernel;
 	struct genl module;		/* nl.sock NULL: it is not loaded, or tells of nothing */
 	int folder, signals;		/* descriptors; of the first -1 = there is no inotify */
 	char file[300];			/* of the state, in its folder */
@@ -91,19 +91,23 @@ static int take_kernel(struct watch *w, struct err *e)
 	bool lost;
 	int rc = hear_read(&w->kernel, on_kernel, w, &lost, e);
 
-	if (lost)
+	if (lost) {
+		interest_lost(&w->look.interest);
 		heard(w);
+	}
 	return rc;
 }
 
-/* One that is loaded anew has another number. */
+/* After a loss there is a new socket with the next look: see hear.h. */
 static int take_module(struct watch *w, struct err *e)
 {
 	bool lost;
-	int rc = hear_read(&w->module.nl, on_module, w, &lost, e);
+	int rc = hear_take(&w->module.nl, on_module, w, &lost, e);
 
-	if (lost)
+	if (lost) {
+		genl_close(&w->module);
 		heard(w);
+	}
 	return rc;
 }
 
@@ -142,7 +146,10 @@ static int open_kernel(struct watch *w, struct err *e)
 	return hear_open(&w->kernel, groups, sizeof(groups) / sizeof(groups[0]), e);
 }
 
-/* As long as it is loaded under this number; a module that comes later is met then. */
+/*
+ * As long as it is loaded under this number; one that is loaded anew has another, and a
+ * module that comes later is met then.
+ */
 static void follow_module(struct watch *w)
 {
 	uint16_t was = w->module.nl.sock ? w->module.family : 0;
@@ -238,7 +245,8 @@ static void look(struct watch *w)
 	follow_folder(w);
 	follow_module(w);
 	w->rc = restore_look(&w->look, &e);
-	if (w->rc || !w->look.busy)
+	/* what was refused has a line of its own */
+	if (!w->look.refused && (w->rc || !w->look.busy))
 		say_failure(w, &e);
 	plan_next(w);
 	says_print(&w->look.says, w->args->json);
@@ -268,7 +276,7 @@ static int wait_ms(const struct watch *w)
 static int wait(struct watch *w, struct err *e)
 {
 	struct pollfd fds[SOURCES] = {
-		[KERNEL] = { .fd = mnl_socket_get_fd(w->kernel.sock), .events = POLLIN },
+		[KERNEL] = { .fd = hear_fd(&w->kernel), .events = POLLIN },
 		[MODULE] = { .fd = w->module.nl.sock ? mnl_socket_get_fd(w->module.nl.sock) : -1,
 			     .events = POLLIN },
 		[FOLDER] = { .fd = w->folder, .events = POLLIN },
@@ -322,7 +330,7 @@ int command_watch(const struct args *a, struct err *e)
 	if (!rc)
 		rc = run(&w, e);
 	restore_free(&w.look);
-	nlm_close(&w.kernel);
+	hear_close(&w.kernel);
 	genl_close(&w.module);
 	if (w.folder >= 0)
 		close(w.folder);

@@ -80,6 +80,9 @@ follow()
 	local mark what name status seconds
 
 	while read -r mark what name status seconds; do
+		if [ "$mark $what" = "### ELSEWHERE" ]; then
+			say "$suite: $name not run here: it is for" ${status%$'\r'} ${seconds%$'\r'}
+		fi
 		[ "$mark $what" = "### EXIT" ] || continue
 		case ${status%$'\r'} in
 		0)	say "$suite: $name ok (${seconds%$'\r'} s)" ;;
@@ -216,6 +219,7 @@ run_suite()
 		inside clang /src/selftests/lab/build.sh "$release" clang
 		inside dkms /src/selftests/lab/dkms.sh "$release"
 		wanted_tests > "$work"/src/lab/tests
+		echo "$suite" > "$work"/src/lab/suite
 		say "$suite: booting"
 		boot
 		say "$suite: done"

@@ -28,10 +28,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 disk_size=3G		# sparse; a suite takes about 1 GB of it
 
 # name; sources ("main" and "sec" are the two mirrors); suite of the kernel;
-# "newer" when headers newer than that kernel are wanted, to compile against
+# "newer" when headers newer than that kernel are wanted, to compile against; packages that
+# this suite has beside those of all, for tests whose head names it ("# suites:")
 suites="
 bullseye main:bullseye,sec:bullseye-security bullseye -
-bookworm main:bookworm,sec:bookworm-security bookworm -
+bookworm main:bookworm,sec:bookworm-security bookworm - systemd,dbus,network-manager
 bookworm-backports main:bookworm,sec:bookworm-security,main:bookworm-backports bookworm-backports -
 newest main:trixie,sec:trixie-security,main:trixie-backports trixie-backports newer
 "
@@ -139,7 +140,7 @@ install_init()
 
 bootstrap()
 {
-	local root=$1 sources=$2 kernel_suite=$3 newer=$4 tmp=$5
+	local root=$1 sources=$2 kernel_suite=$3 newer=$4 more=$5 tmp=$6
 
 	collect_keys "$tmp"/keys
 	source_lines "$sources" > "$tmp"/sources.list
@@ -150,7 +151,7 @@ bootstrap()
 	mmdebstrap --mode=root --variant=minbase --quiet \
 		--architectures=amd64 --components=main \
 		--keyring="$tmp"/keys \
-		--include="$(echo $packages | tr ' ' ,)" \
+		--include="$(echo $packages | tr ' ' ,)${more:+,$more}" \
 		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='Acquire::Languages "none"' \
 		--dpkgopt=force-unsafe-io \
@@ -181,14 +182,14 @@ take_kernel()
 
 make_suite()
 {
-	local place=$1 sources=$2 kernel_suite=$3 newer=$4 tmp
+	local place=$1 sources=$2 kernel_suite=$3 newer=$4 more=$5 tmp
 
 	tmp=$(mktemp -d "$place.XXXXXX")
 	# shellcheck disable=SC2064
 	trap "rm -rf '$tmp'" EXIT
 	chmod 755 "$tmp"
 
-	bootstrap "$tmp"/root "$sources" "$kernel_suite" "$newer" "$tmp" \
+	bootstrap "$tmp"/root "$sources" "$kernel_suite" "$newer" "$more" "$tmp" \
 		> "$place.log" 2>&1 ||
 		die "mmdebstrap failed, see $place.log: $(tail -n 3 "$place.log")"
 	take_kernel "$tmp"
@@ -257,7 +258,7 @@ main()
 		# shellcheck disable=SC2086
 		set -- $row
 		prune "$name"
-		make_suite "$place" "$2" "$3" "$4"
+		make_suite "$place" "$2" "$3" "$4" "${5-}"
 	fi
 	touch "$place"
 	echo "$place"

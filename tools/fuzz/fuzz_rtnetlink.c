@@ -128,9 +128,10 @@ static void hear(struct kernel *k, struct err *e)
 	struct interest in = { 0 };
 	bool lost;
 
-	hear_read(&k->nl, on_news, &in, &lost, e);
+	hear_take(&k->nl, on_news, &in, &lost, e);
+	interest_lost(&in);
 	in.all = true;
-	hear_read(&k->nl, on_news, &in, &lost, e);
+	hear_take(&k->nl, on_news, &in, &lost, e);
 	interest_free(&in);
 }
 

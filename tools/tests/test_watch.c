@@ -5,6 +5,8 @@
  */
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+/* behind that one, which it knows of */
+#include <linux/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@
 
 #define S 1000000ULL		/* us */
 #define START (1000 * S)
+#define UP (IFF_UP | IFF_LOWER_UP)
 
 static const struct drift route = { .kind = ITEM_ROUTE, .name = "10.0.0.0/8", .is = "absent" };
 
@@ -365,16 +368,16 @@ static void test_down(void **state)
 
 	(void)state;
 	circuits(&in);
-	assert_true(hears_link(&in, RTM_NEWLINK, 7, IFF_UP));
+	assert_true(hears_link(&in, RTM_NEWLINK, 7, UP));
 	assert_false(interest_was_down(&in, 7));
 	assert_true(hears_link(&in, RTM_NEWLINK, 7, 0));
 	assert_true(hears_link(&in, RTM_NEWLINK, 7, 0));
-	assert_true(hears_link(&in, RTM_NEWLINK, 7, IFF_UP));
+	assert_true(hears_link(&in, RTM_NEWLINK, 7, UP));
 	assert_true(interest_was_down(&in, 7));
 	assert_int_equal(in.n_down, 1);
 	circuits(&in);
 	assert_true(interest_was_down(&in, 7));
-	assert_true(hears_link(&in, RTM_DELLINK, 3, IFF_UP));
+	assert_true(hears_link(&in, RTM_DELLINK, 3, UP));
 	assert_true(interest_was_down(&in, 3));
 	assert_false(hears_link(&in, RTM_NEWLINK, 9, 0));
 	assert_false(interest_was_down(&in, 9));
@@ -382,6 +385,48 @@ static void test_down(void **state)
 	interest_is_up(&in, 7);
 	assert_false(interest_was_down(&in, 7));
 	assert_true(interest_was_down(&in, 3));
+	/* nor does one that is gone, whose number nobody has any more */
+	interest_is_up(&in, 3);
+	assert_false(interest_was_down(&in, 3));
+	interest_free(&in);
+}
+
+/*
+ * Up without a carrier: a manager may take its addresses at once or some seconds later, and
+ * a look in between must not end the excuse.
+ */
+static void test_carrier(void **state)
+{
+	struct interest in = { 0 };
+
+	(void)state;
+	circuits(&in);
+	assert_true(hears_link(&in, RTM_NEWLINK, 7, IFF_UP));
+	assert_true(interest_was_down(&in, 7));
+	interest_is_up(&in, 7);
+	assert_true(interest_was_down(&in, 7));
+	assert_true(hears_link(&in, RTM_NEWLINK, 7, UP));
+	assert_true(interest_was_down(&in, 7));
+	interest_is_up(&in, 7);
+	assert_false(interest_was_down(&in, 7));
+	interest_free(&in);
+}
+
+/* What was not heard may have been a link that went down and came up: nobody is blamed. */
+static void test_lost(void **state)
+{
+	struct interest in = { 0 };
+
+	(void)state;
+	circuits(&in);
+	assert_true(hears_link(&in, RTM_NEWLINK, 7, 0));
+	interest_lost(&in);
+	assert_true(interest_was_down(&in, 3));
+	assert_true(interest_was_down(&in, 7));
+	assert_false(interest_was_down(&in, 9));
+	interest_is_up(&in, 3);
+	interest_is_up(&in, 7);
+	assert_int_equal(in.n_down, 0);
 	interest_free(&in);
 }
 
@@ -414,6 +459,8 @@ int main(void)
 		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_interest),
 		cmocka_unit_test(test_down),
+		cmocka_unit_test(test_carrier),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_burst),
 	};
 
