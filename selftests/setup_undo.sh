@@ -443,6 +443,62 @@ module_gone()
 	host_end
 }
 
+# The module was removed by hand and loaded again by somebody, who gave it a number.
+module_of_somebody()
+{
+	local before
+
+	fresh module-somebody
+	setup --quiet "${CIRCUIT[@]}" eth1
+	setup circuit del eth1
+	if ! rmmod tcp_circuit 2>/dev/null; then
+		pass "somebody's module # SKIP the module is in use on this machine"
+		setup undo --quiet eth1
+		host_end
+		return
+	fi
+	modprobe tcp_circuit fcwnd=500
+	works "undo beside somebody's module" setup undo --all
+	matches "undo beside somebody's module says that it stays" \
+		'module tcp_circuit is left loaded: .*somebody' "$OUT"
+	equal "somebody's module is there, with its number" 500 \
+		"$(cat /sys/module/tcp_circuit/parameters/fcwnd)"
+	works "undo once more" setup undo --all
+	matches "undo once more has nothing to say" '^all: nothing to undo$' "$OUT"
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	setup undo --quiet eth1
+	unchanged "a circuit with somebody's module: all as before" "$before"
+	modprobe -r tcp_circuit
+	host_end
+}
+
+# With a sysfs that is mounted anew in each namespace, one and the same load is known.
+module_of_both()
+{
+	local one two before
+
+	without_module || return
+	host one
+	one=$HOST
+	host two
+	two=$HOST
+	before=$(state)
+	setup --quiet --rate 4gbit --rtt 26ms --shaper none eth1
+	HOST=$one
+	setup --quiet --rate 4gbit --rtt 26ms --shaper none eth1
+	HOST=$two
+	setup undo --quiet eth1
+	HOST=$one
+	works "the last circuit, of a namespace that did not load the module: undo" \
+		setup undo --quiet eth1
+	refused "the module goes with it" module_loaded
+	host_end
+	HOST=$two
+	unchanged "of both: all as before" "$before"
+	host_end
+}
+
 # What a run would do after one that was killed is what --dry-run prints.
 dry_run_after_death()
 {
@@ -486,6 +542,8 @@ device_gone
 device_renamed
 device_anew
 module_gone
+module_of_somebody
+module_of_both
 dry_run_after_death
 prefix_taken
 finish

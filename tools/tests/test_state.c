@@ -836,6 +836,47 @@ static void test_module(void **state)
 	remove_store(&s);
 }
 
+/* A load is known by its folder in sysfs, for which another folder stands here. */
+static void test_module_loads(void **state)
+{
+	char dir[64], ours[80], theirs[80];
+	struct store s;
+	struct err e;
+
+	(void)state;
+	open_store(&s, dir);
+	snprintf(ours, sizeof(ours), "%s/ours", dir);
+	snprintf(theirs, sizeof(theirs), "%s/theirs", dir);
+	assert_int_equal(mkdir(ours, 0700), 0);
+	assert_int_equal(mkdir(theirs, 0700), 0);
+	s.module = "/nonesuch";
+	assert_int_equal(store_keep_module(&s, true, &e), 0);
+	/* cut short: which load it was is not known, nor where there is no sysfs */
+	assert_int_equal(store_know_module(&s, &e), 0);
+	assert_true(has_module(&s));
+	assert_false(s.knows_load);
+	s.module = ours;
+	assert_true(has_module(&s));
+	assert_int_equal(store_know_module(&s, &e), 0);
+	assert_true(has_module(&s));
+	assert_true(s.knows_load);
+	assert_false(s.stale_module);
+	s.module = theirs;
+	assert_false(has_module(&s));
+	assert_true(s.stale_module);
+	s.module = "/nonesuch";
+	assert_false(has_module(&s));
+	assert_true(s.stale_module);
+	s.module = ours;
+	assert_true(has_module(&s));
+	assert_int_equal(store_keep_module(&s, false, &e), 0);
+	assert_false(has_module(&s));
+	assert_false(s.stale_module);
+	assert_int_equal(rmdir(ours), 0);
+	assert_int_equal(rmdir(theirs), 0);
+	remove_store(&s);
+}
+
 /* Another process holds the lock for good: the wait ends and names it. */
 static void test_locked(void **state)
 {
@@ -902,6 +943,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_dir, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
+		cmocka_unit_test(test_module_loads),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_lock_mode),
 	};
