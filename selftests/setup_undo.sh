@@ -499,6 +499,44 @@ module_of_both()
 	host_end
 }
 
+# moved NAME: a host with a route by eth2, which a circuit has led to eth3
+moved()
+{
+	fresh "$1"
+	another_device eth2
+	another_device eth3
+	in_host ip addr add 10.82.1.1/24 dev eth2
+	in_host ip addr add 10.83.1.1/24 dev eth3
+	in_host ip route add 10.81.0.0/16 via 10.82.1.254 mtu 1400
+	BEFORE=$(state)
+	works "$1: a circuit in place of a route" setup add lhc --quiet --rate 1gbit --rtt 5ms \
+		--shaper none --to 10.81.0.0/16 --via 10.83.1.254 eth3
+	matches "$1: its route" 'via 10.83.1.254 .*congctl circuit' "$(far_route)"
+}
+
+far_route()
+{
+	in_host ip route show 10.81.0.0/16
+}
+
+# Ours went with its device; the one in whose place it was is by another.
+own_way_gone()
+{
+	moved own-way-gone
+	ip -n "$HOST" link del eth3
+	works "our device is gone: undo" setup undo lhc
+	same "our device is gone: the route of before is back" \
+		"$(grep -v 'eth3\|10\.83\.' <<<"$BEFORE")" "$(state)"
+	host_end
+	moved own-way-down
+	ip -n "$HOST" link set eth3 down
+	equal "our device is down: the route is gone" '' "$(far_route)"
+	works "our device is down: undo" setup undo lhc
+	ip -n "$HOST" link set eth3 up
+	unchanged "our device is down: all as before" "$BEFORE"
+	host_end
+}
+
 # What a run would do after one that was killed is what --dry-run prints.
 dry_run_after_death()
 {
@@ -544,6 +582,7 @@ device_anew
 module_gone
 module_of_somebody
 module_of_both
+own_way_gone
 dry_run_after_death
 prefix_taken
 finish

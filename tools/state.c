@@ -13,6 +13,7 @@
 #include "grow.h"
 #include "object.h"
 #include "plan.h"
+#include "route.h"
 #include "state.h"
 #include "units.h"
 
@@ -415,7 +416,38 @@ int state_device_is(struct state *st, int ifindex, const char *dev)
 	return rc;
 }
 
-/* Queue and routes went with their device; a circuit stays and tells of its number. */
+/* The device of the route that was there before us, 0 = there was none. */
+static int device_before(const struct base *b)
+{
+	struct route before;
+
+	if (b->kind != ITEM_ROUTE || route_from_text(b->before, &before) || !before.len)
+		return 0;
+	return route_ifindex(&before);
+}
+
+/* Ours went; the route in whose place it was is by another device, and still to come back. */
+static int route_gone(struct base *b, int device)
+{
+	b->ifindex = device;
+	return text_set(&b->ours, "absent") ?: text_set(&b->next, NULL);
+}
+
+static int base_gone(struct state *st, struct base *b)
+{
+	int before = device_before(b);
+
+	if (before && before != b->ifindex)
+		return route_gone(b, before);
+	base_clear(b);
+	st->gone++;
+	return 0;
+}
+
+/*
+ * Queue and routes went with their device, but not what a route of ours had replaced; a
+ * circuit stays and tells of its number.
+ */
 int state_device_gone(struct state *st, int ifindex)
 {
 	char number[IFNAMSIZ];
@@ -426,14 +458,8 @@ int state_device_gone(struct state *st, int ifindex)
 	for (i = 0; i < st->n_base && !rc; i++) {
 		struct base *b = &st->base[i];
 
-		if (b->ifindex != ifindex)
-			continue;
-		if (b->kind == ITEM_CIRCUIT) {
-			rc = base_move(b, number);
-		} else {
-			base_clear(b);
-			st->gone++;
-		}
+		if (b->ifindex == ifindex)
+			rc = b->kind == ITEM_CIRCUIT ? base_move(b, number) : base_gone(st, b);
 	}
 	state_pack_base(st);
 	return rc;
