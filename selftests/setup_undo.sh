@@ -519,6 +519,30 @@ far_route()
 	in_host ip route show 10.81.0.0/16
 }
 
+# The route of before went with its device, and would have gone without us, too.
+way_back_gone()
+{
+	moved way-back-gone
+	ip -n "$HOST" link del eth2
+	works "the way back is gone: undo" setup undo lhc
+	matches "the way back is gone: undo says so" \
+		'10.81.0.0/16: .*gone.* does not come back' "$OUT"
+	same "the way back is gone: all else as before" \
+		"$(grep -v 'eth2\|10\.82\.' <<<"$BEFORE")" "$(state)"
+	works "the way back is gone: undo once more" setup undo --all
+	matches "the way back is gone: nothing is left to undo" 'nothing to undo' "$OUT"
+	works "the way back is gone: verify" setup verify
+	host_end
+	moved way-back-gone-apply
+	ip -n "$HOST" link del eth2
+	: >"$TMP/none"
+	run setup apply --quiet "$TMP/none"
+	equal "the way back is gone: apply without the circuit: exit status" 0 "$RC"
+	matches "the way back is gone: apply says so" 'does not come back' "$ERR"
+	equal "the way back is gone: apply has left no route" '' "$(far_route)"
+	host_end
+}
+
 # Ours went with its device; the one in whose place it was is by another.
 own_way_gone()
 {
@@ -582,6 +606,7 @@ device_anew
 module_gone
 module_of_somebody
 module_of_both
+way_back_gone
 own_way_gone
 dry_run_after_death
 prefix_taken

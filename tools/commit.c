@@ -74,6 +74,40 @@ static int know_module(struct job *job, struct err *e)
 	return job->resolve == ALL_OR_NONE ? rc : 0;
 }
 
+/* What the kernel says of a route that it had, once what that leads by is gone. */
+static bool leads_nowhere(int rc)
+{
+	return rc == -ENODEV || rc == -ENETDOWN || rc == -ENETUNREACH || rc == -EHOSTUNREACH ||
+	       rc == -EINVAL;
+}
+
+/*
+ * Without us the route of before would have gone with its device: there is nothing to go
+ * back to, and ours goes all the same.
+ */
+static int go_without(struct job *job, uint32_t i, struct err *e)
+{
+	struct change *c = &job->d->list[i];
+	struct item *it = job->d->of[i];
+	struct base *b = item_base(job->d, it);
+
+	note(job->notes, "%.300s: what it led by is gone, so that it does not come back",
+	     e->text);
+	if (text_set(&it->target, "absent") || text_set(&b->before, "absent"))
+		return err_set(e, -ENOMEM, "out of memory");
+	c->to = it->target;
+	return faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+}
+
+static int set_item(struct job *job, uint32_t i, struct err *e)
+{
+	const struct change *c = &job->d->list[i];
+	int rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+
+	return c->kind == ITEM_ROUTE && c->circuit == NOBODY && leads_nowhere(rc) ?
+	       go_without(job, i, e) : rc;
+}
+
 static int make(struct job *job, uint32_t i, struct err *e)
 {
 	const struct change *c = &job->d->list[i];
@@ -81,7 +115,7 @@ static int make(struct job *job, uint32_t i, struct err *e)
 	int rc = loads ? keep_module(job, true, e) : 0;
 
 	if (!rc || job->resolve == AT_ANY_COST)
-		rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+		rc = set_item(job, i, e);
 	if (!rc && loads)
 		rc = know_module(job, e);
 	if (rc == 1) {

@@ -40,6 +40,7 @@ struct fake {
 	const struct fake_item *bad;	/* it was posted in vain, and will not do alone either */
 	bool reads_back;	/* what was posted */
 	bool in_use;		/* the module cannot be removed */
+	const char *unreachable;	/* a route whose gateway is gone */
 	jmp_buf killed;
 };
 
@@ -127,6 +128,8 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		return err_set(e, -EPROTONOSUPPORT, "no family");
 	if (kind == ITEM_ROUTE && leads_to(value, CC_NAME) && !fake_loaded(f))
 		return err_set(e, -ENOENT, "no congestion control " CC_NAME);
+	if (kind == ITEM_ROUTE && f->unreachable && !strcmp(value, f->unreachable))
+		return err_set(e, -ENETUNREACH, "no gateway");
 	if (kind == ITEM_MODULE && f->in_use && !strcmp(value, "absent")) {
 		err_set(e, -EBUSY, "in use");
 		return 1;
@@ -1120,6 +1123,28 @@ static const char *move_route(void)
 	return text;
 }
 
+/* Its gateway is gone: ours goes alone, by undo and by a command that is all or nothing. */
+static void test_way_back_gone(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	fake.unreachable = move_route();
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_as_before(&fake);
+	assert_int_equal(undo("eth1", false, &result), -ENOENT);
+	fake.unreachable = NULL;
+	fake.unreachable = move_route();
+	assert_true(apply(&c) > 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_as_before(&fake);
+}
+
 /* Its device was down, and the kernel flushed our route: what is not there is nobody's. */
 static void test_route_flushed(void **state)
 {
@@ -1496,6 +1521,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_held_beside, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_way_back_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_route_flushed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_route_of_another_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),
