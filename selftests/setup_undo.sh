@@ -561,6 +561,25 @@ own_way_gone()
 	host_end
 }
 
+# What undo had to leave is a difference, whatever circuits there are.
+leftovers()
+{
+	fresh leftovers
+	BEFORE=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	in_host sysctl -qw net.ipv4.tcp_rmem="4096 100000 5000000"
+	run setup undo eth1
+	run setup verify
+	equal "left over: verify: exit status" 1 "$RC"
+	matches "left over: verify tells of it" '^left over: sysctl net.ipv4.tcp_rmem ' "$OUT"
+	run setup verify --json
+	json_is "left over" 'null net.ipv4.tcp_rmem' '.[] | "\(.dev) \(.name)"'
+	works "left over: undo --force" setup undo --quiet --force --all
+	works "left over: verify after that" setup verify
+	unchanged "left over: all as before" "$BEFORE"
+	host_end
+}
+
 # What a run would do after one that was killed is what --dry-run prints.
 dry_run_after_death()
 {
@@ -608,6 +627,7 @@ module_of_somebody
 module_of_both
 way_back_gone
 own_way_gone
+leftovers
 dry_run_after_death
 prefix_taken
 finish

@@ -556,6 +556,13 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 	return 0;
 }
 
+/* No circuit wants it, and it is not as before; the module is the machine's. */
+bool item_is_leftover(const struct item *it)
+{
+	return it->circuit == NOBODY && it->kind != ITEM_MODULE && it->now &&
+	       !is(it, it->target);
+}
+
 #define STAGES 3
 
 static uint32_t stage_of(const struct item *it)

@@ -24,17 +24,18 @@ struct report {
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
 };
 
+/* @dev: NULL, of no circuit any more */
 static void add_change(struct report *r, const char *dev, const struct change *c)
 {
 	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT];
 
 	r->differences++;
 	if (!r->list) {
-		printf("%s: %s\n", dev, drift_text(c, line, sizeof(line)));
+		printf("%s: %s\n", dev ?: "left over", drift_text(c, line, sizeof(line)));
 		return;
 	}
 	json_array_append_new(r->list,
-			      json_pack("{s:s, s:s, s:s, s:s, s:s}", "dev", dev,
+			      json_pack("{s:s?, s:s, s:s, s:s, s:s}", "dev", dev,
 					"item", item_kind_name(c->kind), "name", c->name,
 					"is", item_describe(c->kind, c->name, c->from, is,
 							    sizeof(is)),
@@ -67,6 +68,21 @@ static void verify_one(struct session *s, uint32_t i, struct report *r)
 	for (k = 0; k < s->diff.n; k++)
 		if (s->diff.list[k].circuit == i)
 			add_change(r, dev, &s->diff.list[k]);
+}
+
+/* What a circuit that is gone has left, as undo could not, or was not to, set it back */
+static void verify_leftovers(const struct session *s, struct report *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->diff.n_items; i++) {
+		const struct item *it = s->diff.items[i];
+		struct change c = { .kind = it->kind, .name = it->name, .from = it->now,
+				    .to = it->target };
+
+		if (item_is_leftover(it))
+			add_change(r, NULL, &c);
+	}
 }
 
 /* One that nobody takes back in time is a difference; that it waits is none. */
@@ -166,6 +182,8 @@ static int verify_all(struct session *s, struct report *r, struct err *e)
 		verify_one(s, i, r);
 		rc = verify_root(s, i, r, e);
 	}
+	if (!rc && !s->args->circuit.dev[0])
+		verify_leftovers(s, r);
 	return rc;
 }
 
