@@ -387,6 +387,57 @@ device_renamed()
 	host_end
 }
 
+# A name that is neither UTF-8 nor without control characters: the state has it as it is,
+# and who reads is shown another.
+device_renamed_oddly()
+{
+	local before odd=$'e\xff1' odder=$'e\xff\x1b'
+
+	fresh odd
+	another_device eth2
+	another_device eth3
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	rename eth2 "$odd"
+	rename "$odd" eth2
+	rename eth3 "$odder"
+	rename "$odder" eth3
+	before=$(state)
+	setup add lhc --quiet --rate 1gbit --rtt 5ms --shaper htb --to 10.83.0.0/16 \
+		--via 10.83.1.254 eth2
+	setup --quiet --rate 1gbit --rtt 5ms eth3
+	rename eth2 "$odd"
+	rename eth3 "$odder"
+	works "an odd name: change" setup change lhc --quiet --rate 2gbit
+	works "an odd name: list" setup list
+	matches "an odd name: list shows another" '^lhc +e\?1 ' "$OUT"
+	works "an odd name: list --json" setup list --json
+	json_is "list of an odd name" 'e?1' '.[] | select(.name == "lhc").dev'
+	works "an odd name: verify --json" setup verify --json
+	json_is "verify of an odd name" 0 length
+	works "an odd name: circuit list" setup circuit list
+	matches "an odd name: circuit list shows another" '^eth3 .* dev .e\?\?' "$OUT"
+	works "an odd name: show --json" setup show --json
+	json_is "show of odd names" 'e?1 e??' '[.[].dev | values] | sort | join(" ")'
+	works "an odd name: save" setup save
+	ip netns exec "$HOST" tc qdisc del dev "$odd" root
+	run setup verify --json
+	equal "an odd name: verify after a loss: exit status" 1 "$RC"
+	json_is "verify of an odd name after a loss" e?1 \
+		'map(select(.item == "qdisc"))[0] | .name'
+	run setup verify
+	matches "an odd name: verify after a loss" '^e\?1: qdisc e\?1 is ' "$OUT"
+	run setup change lhc --dry-run --rate 3gbit
+	matches "an odd name: what change would do" "dev 'e\\?1' " "$OUT"
+	works "an odd name: change makes it good" setup change lhc --rate 1gbit
+	refused "an odd name: none of its bytes was shown" grep -q $'\xff' "$TMP/out"
+	works "an odd name: del" setup del --quiet lhc
+	works "an odd name: undo --all" setup undo --quiet --all
+	rename "$odd" eth2
+	rename "$odder" eth3
+	unchanged "an odd name: all as before" "$before"
+	host_end
+}
+
 # Made anew under its name it begins anew: no shaper, no route, a circuit of its own.
 device_anew()
 {
@@ -621,6 +672,7 @@ two_devices
 somebody
 device_gone
 device_renamed
+device_renamed_oddly
 device_anew
 module_gone
 module_of_somebody
