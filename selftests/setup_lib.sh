@@ -147,7 +147,7 @@ state()
 		ip -d -4 route show table all
 		ip -d -6 route show table all | sort
 		cd /proc/sys/net && grep -s . ipv4/tcp_* core/*mem*'
-	find "$CTCP_RUNDIR" -type f ! -name lock 2>/dev/null
+	find "$CTCP_RUNDIR" -type f ! -name lock 2>/dev/null | sort
 }
 
 # same DESCRIPTION BEFORE AFTER: two texts of many lines; the difference if not

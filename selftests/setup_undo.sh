@@ -387,6 +387,57 @@ device_renamed()
 	host_end
 }
 
+# A name that is neither UTF-8 nor without control characters: the state has it as it is,
+# and who reads is shown another.
+device_renamed_oddly()
+{
+	local before odd=$'e\xff1' odder=$'e\xff\x1b'
+
+	fresh odd
+	another_device eth2
+	another_device eth3
+	in_host ip addr add 10.83.1.1/24 dev eth2
+	rename eth2 "$odd"
+	rename "$odd" eth2
+	rename eth3 "$odder"
+	rename "$odder" eth3
+	before=$(state)
+	setup add lhc --quiet --rate 1gbit --rtt 5ms --shaper htb --to 10.83.0.0/16 \
+		--via 10.83.1.254 eth2
+	setup --quiet --rate 1gbit --rtt 5ms eth3
+	rename eth2 "$odd"
+	rename eth3 "$odder"
+	works "an odd name: change" setup change lhc --quiet --rate 2gbit
+	works "an odd name: list" setup list
+	matches "an odd name: list shows another" '^lhc +e\?1 ' "$OUT"
+	works "an odd name: list --json" setup list --json
+	json_is "list of an odd name" 'e?1' '.[] | select(.name == "lhc").dev'
+	works "an odd name: verify --json" setup verify --json
+	json_is "verify of an odd name" 0 length
+	works "an odd name: circuit list" setup circuit list
+	matches "an odd name: circuit list shows another" '^eth3 .* dev .e\?\?' "$OUT"
+	works "an odd name: show --json" setup show --json
+	json_is "show of odd names" 'e?1 e??' '[.[].dev | values] | sort | join(" ")'
+	works "an odd name: save" setup save
+	ip netns exec "$HOST" tc qdisc del dev "$odd" root
+	run setup verify --json
+	equal "an odd name: verify after a loss: exit status" 1 "$RC"
+	json_is "verify of an odd name after a loss" e?1 \
+		'map(select(.item == "qdisc"))[0] | .name'
+	run setup verify
+	matches "an odd name: verify after a loss" '^e\?1: qdisc e\?1 is ' "$OUT"
+	run setup change lhc --dry-run --rate 3gbit
+	matches "an odd name: what change would do" "dev 'e\\?1' " "$OUT"
+	works "an odd name: change makes it good" setup change lhc --rate 1gbit
+	refused "an odd name: none of its bytes was shown" grep -q $'\xff' "$TMP/out"
+	works "an odd name: del" setup del --quiet lhc
+	works "an odd name: undo --all" setup undo --quiet --all
+	rename "$odd" eth2
+	rename "$odder" eth3
+	unchanged "an odd name: all as before" "$before"
+	host_end
+}
+
 # Made anew under its name it begins anew: no shaper, no route, a circuit of its own.
 device_anew()
 {
@@ -443,6 +494,143 @@ module_gone()
 	host_end
 }
 
+# The module was removed by hand and loaded again by somebody, who gave it a number.
+module_of_somebody()
+{
+	local before
+
+	fresh module-somebody
+	setup --quiet "${CIRCUIT[@]}" eth1
+	setup circuit del eth1
+	if ! rmmod tcp_circuit 2>/dev/null; then
+		pass "somebody's module # SKIP the module is in use on this machine"
+		setup undo --quiet eth1
+		host_end
+		return
+	fi
+	modprobe tcp_circuit fcwnd=500
+	works "undo beside somebody's module" setup undo --all
+	matches "undo beside somebody's module says that it stays" \
+		'module tcp_circuit is left loaded: .*somebody' "$OUT"
+	equal "somebody's module is there, with its number" 500 \
+		"$(cat /sys/module/tcp_circuit/parameters/fcwnd)"
+	works "undo once more" setup undo --all
+	matches "undo once more has nothing to say" '^all: nothing to undo$' "$OUT"
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	setup undo --quiet eth1
+	unchanged "a circuit with somebody's module: all as before" "$before"
+	modprobe -r tcp_circuit
+	host_end
+}
+
+# With a sysfs that is mounted anew in each namespace, one and the same load is known.
+module_of_both()
+{
+	local one two before
+
+	without_module || return
+	host one
+	one=$HOST
+	host two
+	two=$HOST
+	before=$(state)
+	setup --quiet --rate 4gbit --rtt 26ms --shaper none eth1
+	HOST=$one
+	setup --quiet --rate 4gbit --rtt 26ms --shaper none eth1
+	HOST=$two
+	setup undo --quiet eth1
+	HOST=$one
+	works "the last circuit, of a namespace that did not load the module: undo" \
+		setup undo --quiet eth1
+	refused "the module goes with it" module_loaded
+	host_end
+	HOST=$two
+	unchanged "of both: all as before" "$before"
+	host_end
+}
+
+# moved NAME: a host with a route by eth2, which a circuit has led to eth3
+moved()
+{
+	fresh "$1"
+	another_device eth2
+	another_device eth3
+	in_host ip addr add 10.82.1.1/24 dev eth2
+	in_host ip addr add 10.83.1.1/24 dev eth3
+	in_host ip route add 10.81.0.0/16 via 10.82.1.254 mtu 1400
+	BEFORE=$(state)
+	works "$1: a circuit in place of a route" setup add lhc --quiet --rate 1gbit --rtt 5ms \
+		--shaper none --to 10.81.0.0/16 --via 10.83.1.254 eth3
+	matches "$1: its route" 'via 10.83.1.254 .*congctl circuit' "$(far_route)"
+}
+
+far_route()
+{
+	in_host ip route show 10.81.0.0/16
+}
+
+# The route of before went with its device, and would have gone without us, too.
+way_back_gone()
+{
+	moved way-back-gone
+	ip -n "$HOST" link del eth2
+	works "the way back is gone: undo" setup undo lhc
+	matches "the way back is gone: undo says so" \
+		'10.81.0.0/16: .*gone.* does not come back' "$OUT"
+	same "the way back is gone: all else as before" \
+		"$(grep -v 'eth2\|10\.82\.' <<<"$BEFORE")" "$(state)"
+	works "the way back is gone: undo once more" setup undo --all
+	matches "the way back is gone: nothing is left to undo" 'nothing to undo' "$OUT"
+	works "the way back is gone: verify" setup verify
+	host_end
+	moved way-back-gone-apply
+	ip -n "$HOST" link del eth2
+	: >"$TMP/none"
+	run setup apply --quiet "$TMP/none"
+	equal "the way back is gone: apply without the circuit: exit status" 0 "$RC"
+	matches "the way back is gone: apply says so" 'does not come back' "$ERR"
+	equal "the way back is gone: apply has left no route" '' "$(far_route)"
+	host_end
+}
+
+# Ours went with its device; the one in whose place it was is by another.
+own_way_gone()
+{
+	moved own-way-gone
+	ip -n "$HOST" link del eth3
+	works "our device is gone: undo" setup undo lhc
+	same "our device is gone: the route of before is back" \
+		"$(grep -v 'eth3\|10\.83\.' <<<"$BEFORE")" "$(state)"
+	host_end
+	moved own-way-down
+	ip -n "$HOST" link set eth3 down
+	equal "our device is down: the route is gone" '' "$(far_route)"
+	works "our device is down: undo" setup undo lhc
+	ip -n "$HOST" link set eth3 up
+	unchanged "our device is down: all as before" "$BEFORE"
+	host_end
+}
+
+# What undo had to leave is a difference, whatever circuits there are.
+leftovers()
+{
+	fresh leftovers
+	BEFORE=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	in_host sysctl -qw net.ipv4.tcp_rmem="4096 100000 5000000"
+	run setup undo eth1
+	run setup verify
+	equal "left over: verify: exit status" 1 "$RC"
+	matches "left over: verify tells of it" '^left over: sysctl net.ipv4.tcp_rmem ' "$OUT"
+	run setup verify --json
+	json_is "left over" 'null net.ipv4.tcp_rmem' '.[] | "\(.dev) \(.name)"'
+	works "left over: undo --force" setup undo --quiet --force --all
+	works "left over: verify after that" setup verify
+	unchanged "left over: all as before" "$BEFORE"
+	host_end
+}
+
 # What a run would do after one that was killed is what --dry-run prints.
 dry_run_after_death()
 {
@@ -484,8 +672,14 @@ two_devices
 somebody
 device_gone
 device_renamed
+device_renamed_oddly
 device_anew
 module_gone
+module_of_somebody
+module_of_both
+way_back_gone
+own_way_gone
+leftovers
 dry_run_after_death
 prefix_taken
 finish

@@ -112,6 +112,40 @@ fresh()
 	BEFORE=$(state)
 }
 
+# renamed OLD NEW
+renamed()
+{
+	ip -n "$HOST" link set "$1" down
+	ip -n "$HOST" link set "$1" name "$2"
+	ip -n "$HOST" link set "$2" up
+}
+
+# A name that is neither UTF-8 nor without control characters is watched as any; what is
+# said has another, and is not dropped.
+odd_name()
+{
+	local odd=$'e\xff1'
+
+	fresh odd-name
+	renamed eth1 "$odd"
+	renamed "$odd" eth1
+	BEFORE=$(state)
+	# shellcheck disable=SC2086 # words
+	setup $LHC --quiet --shaper htb eth1
+	watch --json
+	BEGUN=$(now_ms)
+	renamed eth1 "$odd"
+	in_time "an odd name: its route" said '"restored".*"dev":"e\?1","item":"route"'
+	as_set_up "an odd name"
+	BEGUN=$(now_ms)
+	in_host tc qdisc del dev "$odd" root
+	in_time "an odd name: its class" said '"restored".*"item":"class","name":"e\?1 c7c0:1"'
+	as_set_up "an odd name once more"
+	watch_ends "an odd name"
+	renamed "$odd" eth1
+	host_done "an odd name"
+}
+
 # host_done NAME: without a circuit, as the module stays while another namespace has one
 host_done()
 {
@@ -616,6 +650,7 @@ three_times
 commands
 waiting
 only_said
+odd_name
 two
 cut_short
 another_one

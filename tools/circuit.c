@@ -23,14 +23,17 @@ static const char * const shaper_names[] = {
 	[SHAPER_AUTO] = "auto",
 };
 
-/*
- * The kernel's rule, net/core/dev.c: dev_valid_name(); and what neither a terminal nor
- * JSON can be given is no name to set up a circuit by.
- */
+/* The kernel's rule, net/core/dev.c: dev_valid_name(). */
+bool dev_is_valid(const char *s)
+{
+	return *s && strlen(s) < IFNAMSIZ && strcmp(s, ".") && strcmp(s, "..") &&
+	       !strpbrk(s, "/: \t\n\v\f\r");
+}
+
+/* What neither a terminal nor JSON can be given is no name to set up a circuit by. */
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e)
 {
-	if (!*s || strlen(s) >= IFNAMSIZ || !strcmp(s, ".") || !strcmp(s, "..") ||
-	    strpbrk(s, "/: \t\n\v\f\r"))
+	if (!dev_is_valid(s))
 		return err_set(e, -EINVAL,
 			       "\"%s\" is not a device name; 1 to %d characters, no blank, slash or colon",
 			       s, IFNAMSIZ - 1);

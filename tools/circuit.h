@@ -71,6 +71,7 @@ struct circuit {
 
 #define CIRCUIT_DEFAULTS { .multiple = 1300, .streams = 1, .shaper = SHAPER_TBF }
 
+bool dev_is_valid(const char *s);
 int parse_dev(const char *s, char dev[IFNAMSIZ], struct err *e);
 int parse_name(const char *s, char name[TCP_CIRCUIT_NAME_LEN], struct err *e);
 int parse_address(const char *s, struct prefix *p);

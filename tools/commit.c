@@ -66,6 +66,48 @@ static int keep_module(struct job *job, bool keep, struct err *e)
 	return store_keep_module(job->store, keep, e);
 }
 
+/* Which load of it is ours; what need not have room for that goes on without. */
+static int know_module(struct job *job, struct err *e)
+{
+	int rc = store_know_module(job->store, e);
+
+	return job->resolve == ALL_OR_NONE ? rc : 0;
+}
+
+/* What the kernel says of a route that it had, once what that leads by is gone. */
+static bool leads_nowhere(int rc)
+{
+	return rc == -ENODEV || rc == -ENETDOWN || rc == -ENETUNREACH || rc == -EHOSTUNREACH ||
+	       rc == -EINVAL;
+}
+
+/*
+ * Without us the route of before would have gone with its device: there is nothing to go
+ * back to, and ours goes all the same.
+ */
+static int go_without(struct job *job, uint32_t i, struct err *e)
+{
+	struct change *c = &job->d->list[i];
+	struct item *it = job->d->of[i];
+	struct base *b = item_base(job->d, it);
+
+	note(job->notes, "%.300s: what it led by is gone, so that it does not come back",
+	     e->text);
+	if (text_set(&it->target, "absent") || text_set(&b->before, "absent"))
+		return err_set(e, -ENOMEM, "out of memory");
+	c->to = it->target;
+	return faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+}
+
+static int set_item(struct job *job, uint32_t i, struct err *e)
+{
+	const struct change *c = &job->d->list[i];
+	int rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+
+	return c->kind == ITEM_ROUTE && c->circuit == NOBODY && leads_nowhere(rc) ?
+	       go_without(job, i, e) : rc;
+}
+
 static int make(struct job *job, uint32_t i, struct err *e)
 {
 	const struct change *c = &job->d->list[i];
@@ -73,7 +115,9 @@ static int make(struct job *job, uint32_t i, struct err *e)
 	int rc = loads ? keep_module(job, true, e) : 0;
 
 	if (!rc || job->resolve == AT_ANY_COST)
-		rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+		rc = set_item(job, i, e);
+	if (!rc && loads)
+		rc = know_module(job, e);
 	if (rc == 1) {
 		note(job->notes, "%s; a later undo removes it", e->text);
 		job->out->in_use++;
@@ -248,7 +292,17 @@ static int settle(struct job *job, struct err *e)
 	return rc ? err_set(e, -ENOMEM, "out of memory") : 0;
 }
 
-/* After undo the module's note goes with the module. */
+/* The note tells of a load that is gone: the module that is there now is somebody's. */
+static int drop_stale_note(struct job *job, struct err *e)
+{
+	if (!job->d->no_module)
+		note(job->notes,
+		     "module %s is left loaded: it is not the one that ctcp-setup had loaded, somebody has loaded it since; modprobe -r %s removes it",
+		     MODULE_NAME, MODULE_NAME);
+	return keep_module(job, false, e);
+}
+
+/* After undo the module's note goes with the module; one cut short learns its load here. */
 static int settle_module(struct job *job, struct err *e)
 {
 	struct state *st = job->d->state;
@@ -256,7 +310,9 @@ static int settle_module(struct job *job, struct err *e)
 
 	for (i = 0; i < st->n_base; i++)
 		if (st->base[i].kind == ITEM_MODULE)
-			return 0;
+			return job->store->knows_load ? 0 : know_module(job, e);
+	if (job->store->stale_module && !st->n_circuits)
+		return drop_stale_note(job, e);
 	return job->had_module ? keep_module(job, false, e) : 0;
 }
 

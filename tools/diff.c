@@ -446,6 +446,12 @@ static bool is_ours(struct diff *d, const struct item *it)
 	return is(it, b->ours) || is(it, b->next) || hides_congctl(d, it);
 }
 
+/* The kernel flushes routes whose device goes down: what is not there is nobody's. */
+static bool is_nobodys(const struct item *it)
+{
+	return it->kind == ITEM_ROUTE && !strcmp(it->now, "absent");
+}
+
 static int foreign_circuit(const struct item *it, struct err *e)
 {
 	char set[300] = "";
@@ -604,10 +610,17 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 		d->already++;
 		return 0;
 	}
-	if (is_ours(d, it) || d->force)
+	if (is_ours(d, it) || is_nobodys(it) || d->force)
 		return add_change(d, it, e);
 	leave(d, it);
 	return 0;
+}
+
+/* No circuit wants it, and it is not as before; the module is the machine's. */
+bool item_is_leftover(const struct item *it)
+{
+	return it->circuit == NOBODY && it->kind != ITEM_MODULE && it->now &&
+	       !is(it, it->target);
 }
 
 #define STAGES 3

@@ -96,6 +96,7 @@ struct diff {
 const char *drift_stays(const struct change *c);
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);
+bool item_is_leftover(const struct item *it);
 int diff_begin(struct diff *d, struct err *e);
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 	      struct err *e);

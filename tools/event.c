@@ -10,6 +10,7 @@
 
 #include "event.h"
 #include "print.h"
+#include "text.h"
 
 const char *event_name(uint8_t cmd)
 {
@@ -137,6 +138,8 @@ static char *compare(const struct object *was, const struct object *is)
 		free(text);
 		text = NULL;
 	}
+	if (text)
+		text_clean(text);
 	return text;
 }
 

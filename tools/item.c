@@ -11,6 +11,7 @@
 #include "item.h"
 #include "qdisc.h"
 #include "route.h"
+#include "text.h"
 #include "words.h"
 
 static const char * const kind_names[ITEM_KINDS] = {
@@ -46,14 +47,6 @@ int item_kind_parse(const char *s, enum item_kind *kind)
 	return 0;
 }
 
-static bool is_device(const char *name)
-{
-	char dev[IFNAMSIZ];
-	struct err unused = { "" };
-
-	return !parse_dev(name, dev, &unused);
-}
-
 static bool is_prefix(const char *name)
 {
 	struct prefix to;
@@ -78,7 +71,7 @@ static bool is_below_device(const char *name, bool (*is)(const char *name))
 	if (!blank || blank - name >= IFNAMSIZ)
 		return false;
 	snprintf(dev, sizeof(dev), "%.*s", (int)(blank - name), name);
-	return is_device(dev) && is(blank + 1);
+	return dev_is_valid(dev) && is(blank + 1);
 }
 
 /* Below /proc/sys and nowhere else: a dot stands for a slash. */
@@ -98,7 +91,7 @@ bool item_name_is(enum item_kind kind, const char *name)
 		return is_sysctl(name);
 	case ITEM_TXQLEN:
 	case ITEM_QDISC:
-		return is_device(name);
+		return dev_is_valid(name);
 	case ITEM_ROUTE:
 		return is_prefix(name);
 	case ITEM_CIRCUIT:
@@ -157,7 +150,7 @@ bool item_equal(enum item_kind kind, const char *name, const char *a,
 	return false;
 }
 
-/* A value for a person: routes are hex inside, rates bytes/s. */
+/* A value for a person: routes are hex inside, rates bytes/s, and a device has any name. */
 const char *item_describe(enum item_kind kind, const char *name,
 			  const char *value, char *buf, size_t len)
 {
@@ -169,5 +162,6 @@ const char *item_describe(enum item_kind kind, const char *name,
 		class_text_describe(value, buf, len);
 	else
 		snprintf(buf, len, "%s", value);
+	text_clean(buf);
 	return buf;
 }

@@ -7,11 +7,12 @@
 
 #include "command.h"
 #include "print.h"
+#include "text.h"
 #include "units.h"
 
 static void list_text(const struct state *st)
 {
-	char rate[32], rtt[32], to[TO_TEXT];
+	char rate[32], rtt[32], to[TO_TEXT], dev[IFNAMSIZ];
 	uint32_t i;
 
 	if (!st->n_circuits) {
@@ -22,7 +23,8 @@ static void list_text(const struct state *st)
 	for (i = 0; i < st->n_circuits; i++) {
 		const struct circuit *c = &st->circuits[i].circuit;
 
-		printf("%-16s %-15s %10s %8s %-6s %s\n", c->name, c->dev,
+		printf("%-16s %-15s %10s %8s %-6s %s\n", c->name,
+		       text_copy(dev, sizeof(dev), c->dev),
 		       format_rate(rate, sizeof(rate), c->rate),
 		       format_time(rtt, sizeof(rtt), c->rtt_us), shaper_name(c->shaper),
 		       c->n_to ? format_to(to, sizeof(to), c) : "all");
@@ -32,8 +34,8 @@ static void list_text(const struct state *st)
 static json_t *json_circuit(const struct member *m)
 {
 	const struct circuit *c = &m->circuit;
-	json_t *root = json_pack("{s:s, s:s, s:I, s:I, s:s, s:b, s:b}", "name", c->name,
-				 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
+	json_t *root = json_pack("{s:s, s:o, s:I, s:I, s:s, s:b, s:b}", "name", c->name,
+				 "dev", json_plain(c->dev), "rate_bit_s", (json_int_t)(c->rate * 8),
 				 "rtt_us", (json_int_t)c->rtt_us,
 				 "shaper", shaper_name(c->shaper), "pace", c->pace,
 				 "trial", m->standing == TRIAL);
@@ -60,8 +62,11 @@ static void save(const struct state *st)
 
 	printf("# circuits, for ctcp-setup apply\n");
 	for (i = 0; i < st->n_circuits; i++) {
+		struct circuit c = st->circuits[i].circuit;
+
+		text_clean(c.dev);
 		fputs("add", stdout);
-		circuit_print(stdout, &st->circuits[i].circuit);
+		circuit_print(stdout, &c);
 	}
 }
 

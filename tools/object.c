@@ -278,7 +278,7 @@ void object_print_flags(FILE *out, const struct object *o)
 /* The words that object_from_words() takes, for a shell. */
 void object_print_words(FILE *out, const struct object *o)
 {
-	char text[WORD(TCP_CIRCUIT_NAME_LEN)];
+	char text[WORD(TCP_CIRCUIT_NAME_LEN)], dev[IFNAMSIZ];
 	size_t i;
 
 	fprintf(out, "%s", shell_word(text, sizeof(text), o->name));
@@ -288,7 +288,8 @@ void object_print_words(FILE *out, const struct object *o)
 	if (o->rate)
 		fprintf(out, " rate %s", tc_rate(text, sizeof(text), o->rate));
 	if (o->dev[0])
-		fprintf(out, " dev %s", shell_word(text, sizeof(text), o->dev));
+		fprintf(out, " dev %s",
+			shell_word(text, sizeof(text), text_copy(dev, sizeof(dev), o->dev)));
 	if (o->mark)
 		fprintf(out, " mark %u", o->mark);
 	object_print_flags(out, o);
@@ -349,9 +350,7 @@ static int attr_dev(const struct nlattr *attr, struct object *o)
 	uint32_t index;
 	int rc = attr_u32(attr, &index);
 
-	if (!rc && index && if_indextoname(index, o->dev))
-		text_clean(o->dev);
-	else if (!rc && index)
+	if (!rc && index && !if_indextoname(index, o->dev))
 		snprintf(o->dev, sizeof(o->dev), "#%u", index);
 	return rc;
 }

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "filter.h"
@@ -14,6 +15,7 @@
 #include "object.h"
 #include "print.h"
 #include "qdisc.h"
+#include "text.h"
 #include "units.h"
 
 void print_notes(FILE *out, const struct notes *notes)
@@ -80,9 +82,10 @@ static void print_buffers(FILE *out, const struct circuit *c, const struct plan 
 
 void print_head(FILE *out, const struct circuit *c)
 {
-	char rate[32], rtt[32], to[TO_TEXT];
+	char rate[32], rtt[32], to[TO_TEXT], dev[IFNAMSIZ];
 
-	fprintf(out, "%s: circuit of %s (", c->dev, format_rate(rate, sizeof(rate), c->rate));
+	fprintf(out, "%s: circuit of %s (", text_copy(dev, sizeof(dev), c->dev),
+		format_rate(rate, sizeof(rate), c->rate));
 	print_bytes(out, c->rate, "/s) ");
 	fprintf(out, "and %s", format_time(rtt, sizeof(rtt), c->rtt_us));
 	if (c->n_to)
@@ -142,12 +145,13 @@ const char *drift_text(const struct change *c, char *buf, size_t len)
 	else
 		snprintf(buf, len, "%s %s is %s, plan wants %s", item_kind_name(c->kind), c->name,
 			 from, to);
+	text_clean(buf);
 	return buf;
 }
 
 void print_changes(FILE *out, const struct diff *ch)
 {
-	char from[ITEM_TEXT], to[ITEM_TEXT];
+	char from[ITEM_TEXT], to[ITEM_TEXT], name[ITEM_NAME];
 	uint32_t i;
 
 	if (!ch->n)
@@ -156,7 +160,7 @@ void print_changes(FILE *out, const struct diff *ch)
 		const struct change *c = &ch->list[i];
 
 		fprintf(out, "  %s %s %s: %s -> %s\n", i ? "       " : "changed",
-			item_kind_name(c->kind), c->name,
+			item_kind_name(c->kind), text_copy(name, sizeof(name), c->name),
 			item_describe(c->kind, c->name, c->from, from, sizeof(from)),
 			item_describe(c->kind, c->name, c->to, to, sizeof(to)));
 	}
@@ -367,9 +371,9 @@ static int circuit_commands(const struct change *c, char *buf, size_t len)
 /* The shell lines that do what one change does. */
 int change_commands(const struct change *c, const char *device, char *buf, size_t len)
 {
-	char dev[WORD(IFNAMSIZ)];
+	char dev[WORD(IFNAMSIZ)], name[IFNAMSIZ];
 
-	shell_word(dev, sizeof(dev), device);
+	shell_word(dev, sizeof(dev), text_copy(name, sizeof(name), device));
 	switch (c->kind) {
 	case ITEM_MODULE:
 		snprintf(buf, len, "modprobe %s%s\n", strcmp(c->to, "absent") ? "" : "-r ",
@@ -452,8 +456,8 @@ json_t *json_plan(const struct circuit *c, const struct plan *p)
 {
 	json_t *root;
 
-	root = json_pack("{s:s,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b,s:b}",
-			 "dev", c->dev, "rate_bit_s", (json_int_t)(c->rate * 8),
+	root = json_pack("{s:o,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b,s:b}",
+			 "dev", json_plain(c->dev), "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,
 			 "streams", (int)c->streams, "mss", (json_int_t)p->mss,
 			 "wire_bytes", (json_int_t)p->wire,
@@ -496,8 +500,8 @@ json_t *json_changes(const struct diff *ch)
 
 		item_describe(c->kind, c->name, c->from, from, sizeof(from));
 		item_describe(c->kind, c->name, c->to, to, sizeof(to));
-		one = json_pack("{s:s, s:s, s:s, s:s}", "kind", item_kind_name(c->kind),
-				"name", c->name, "from", from, "to", to);
+		one = json_pack("{s:s, s:o, s:s, s:s}", "kind", item_kind_name(c->kind),
+				"name", json_plain(c->name), "from", from, "to", to);
 		json_array_append_new(list, one);
 	}
 	return list;
@@ -511,6 +515,20 @@ json_t *json_notes(const struct notes *notes)
 	for (i = 0; i < notes->n; i++)
 		json_array_append_new(list, json_string(notes->text[i]));
 	return list;
+}
+
+/* Of a name that may be any bytes; NULL: out of memory */
+json_t *json_plain(const char *s)
+{
+	char *copy = strdup(s);
+	json_t *string;
+
+	if (!copy)
+		return NULL;
+	text_clean(copy);
+	string = json_string(copy);
+	free(copy);
+	return string;
 }
 
 /* Consumes @root.  What cannot be written is left in ferror(@out). */

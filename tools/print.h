@@ -26,6 +26,7 @@ void json_algorithm(json_t *root, const struct circuit *c);
 json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct diff *ch);
 json_t *json_notes(const struct notes *notes);
+json_t *json_plain(const char *s);
 int print_json(FILE *out, json_t *root, struct err *e);
 const char *drift_text(const struct change *c, char *buf, size_t len);
 int change_commands(const struct change *c, const char *device, char *buf, size_t len);

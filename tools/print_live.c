@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "print.h"
+#include "text.h"
 #include "units.h"
 
 /* A rate past what a person may ask for is shown roughly. */
@@ -30,14 +31,14 @@ static bool is_paced(const struct object *o)
 /* Which traffic is the circuit's: " to 192.0.2.0/24, 2001:db8::/32 by eth1". */
 void print_selectors(FILE *out, const struct object *o)
 {
-	char text[64];
+	char text[64], dev[IFNAMSIZ];
 	uint32_t i;
 
 	for (i = 0; i < o->n; i++)
 		fprintf(out, "%s%s", i ? ", " : " to ",
 			format_prefix(text, sizeof(text), &o->prefixes[i]));
 	if (o->dev[0])
-		fprintf(out, " by %s", o->dev);
+		fprintf(out, " by %s", text_copy(dev, sizeof(dev), o->dev));
 	if (o->mark)
 		fprintf(out, " with mark %u", o->mark);
 }
@@ -121,14 +122,14 @@ static void print_counters(FILE *out, const struct live *l)
 
 void print_live(FILE *out, const struct live *l)
 {
-	char buf[64];
+	char buf[64], dev[IFNAMSIZ];
 	const char *name = live_name(l, buf, sizeof(buf));
 
 	fprintf(out, "  %s  %s", l->no_object ? "peer   " : "circuit", name);
 	if (!l->no_object)
 		print_selectors(out, &l->object);
 	else if (l->object.dev[0])
-		fprintf(out, " by %s", l->object.dev);
+		fprintf(out, " by %s", text_copy(dev, sizeof(dev), l->object.dev));
 	if (l->of_user)
 		fprintf(out, " of user %u", l->uid);
 	fprintf(out, ": %u of %u segments shared out, %u socket%s, %u with an equal share",
@@ -231,9 +232,10 @@ static json_t *json_bits(uint64_t rate)
 	return json_count(rate > INT64_MAX / 8 ? INT64_MAX : rate * 8);
 }
 
+/* "" = there is none */
 static json_t *json_text(const char *s)
 {
-	return *s ? json_string(s) : json_null();
+	return *s ? json_plain(s) : json_null();
 }
 
 static json_t *json_prefixes(const struct object *o)

@@ -9,6 +9,7 @@
 
 #include "guarantee.h"
 #include "print.h"
+#include "text.h"
 #include "units.h"
 
 /* Four digits: what is measured is no better. */
@@ -193,6 +194,7 @@ const char *measured_why(const struct measured *m, char *buf, size_t len)
 	case VERDICT_SHORT:
 		why_short(m, buf, len);
 	}
+	text_clean(buf);
 	return buf;
 }
 
@@ -290,7 +292,8 @@ json_t *json_measured(const struct measured *m)
 	json_t *root;
 
 	measured_why(m, why, sizeof(why));
-	root = json_pack("{s:s,s:s,s:s,s:o,s:o,s:I,s:o,s:o,s:I,s:I}", "dev", m->circuit->dev,
+	root = json_pack("{s:o,s:s,s:s,s:o,s:o,s:I,s:o,s:o,s:I,s:I}",
+			 "dev", json_plain(m->circuit->dev),
 			 "name", circuit_name(m->circuit), "verdict", verdict_name(j->verdict),
 			 "reason", j->reason ? json_string(reason_name(j->reason)) : json_null(),
 			 "why", why[0] ? json_string(why) : json_null(),

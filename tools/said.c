@@ -13,6 +13,7 @@
 #include "event.h"
 #include "print.h"
 #include "said.h"
+#include "text.h"
 
 #define TIME_TEXT 40
 
@@ -48,19 +49,22 @@ static void add(struct says *s, const char *event, char *text, json_t *root)
 void say_change(struct says *s, const char *event, const struct circuit *of,
 		const struct change *c, const char *why)
 {
-	char is[ITEM_TEXT], wants[ITEM_TEXT], at[TIME_TEXT], *text = NULL;
+	char is[ITEM_TEXT], wants[ITEM_TEXT], item_name[ITEM_NAME], dev[IFNAMSIZ], at[TIME_TEXT];
+	char *text = NULL;
 	const char *item = item_kind_name(c->kind), *name = of ? circuit_name(of) : "-";
 
 	now_text(at);
+	text_copy(item_name, sizeof(item_name), c->name);
+	text_copy(dev, sizeof(dev), of ? of->dev : "");
 	item_describe(c->kind, c->name, c->from, is, sizeof(is));
 	item_describe(c->kind, c->name, c->to, wants, sizeof(wants));
-	if (asprintf(&text, "%s %s %s %s %s: %s -> %s%s%s", at, event, name, item, c->name, is,
+	if (asprintf(&text, "%s %s %s %s %s: %s -> %s%s%s", at, event, name, item, item_name, is,
 		     wants, why ? "; " : "", why ?: "") < 0)
 		text = NULL;
 	add(s, event, text,
 	    json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s, s:s, s:s, s:s?}", "time", at, "event",
-		      event, "circuit", of ? name : NULL, "dev", of ? of->dev : NULL, "item",
-		      item, "name", c->name, "is", is, "wants", wants, "why", why));
+		      event, "circuit", of ? name : NULL, "dev", of ? dev : NULL, "item",
+		      item, "name", item_name, "is", is, "wants", wants, "why", why));
 }
 
 /* What is no item: @name of a circuit, NULL = none */

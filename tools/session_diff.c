@@ -313,7 +313,7 @@ static int not_standing(const struct session *s, const struct member *m, struct 
 
 /*
  * One that cannot be planned wants nothing if its device is gone; else it is not known
- * what it wants, and what it has stays.
+ * what it wants, and what it has stays.  Who only looks tells of the circuit alone.
  */
 static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked,
 			bool own_netns, struct err *e)
@@ -330,7 +330,7 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 		return cannot_plan(s, i, e);
 	if (p->rc && s->reverting)
 		note(&s->notes, "circuit %s: %.300s", m->circuit.name, p->why.text);
-	if (p->rc && m->ifindex)
+	if (p->rc && (m->ifindex || s->diff.look))
 		diff_hold(&s->diff, m);
 	return 0;
 }

@@ -153,7 +153,7 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 	uint32_t i;
 
 	if (trouble->text[0]) {
-		root = json_pack("{s:s, s:s, s:I, s:I}", "dev", c->dev,
+		root = json_pack("{s:o, s:s, s:I, s:I}", "dev", json_plain(c->dev),
 				 "name", circuit_name(c), "rate_bit_s", (json_int_t)(c->rate * 8),
 				 "rtt_us", (json_int_t)c->rtt_us);
 		json_array_append_new(drift, json_string(trouble->text));

@@ -13,6 +13,7 @@
 #include "grow.h"
 #include "object.h"
 #include "plan.h"
+#include "route.h"
 #include "state.h"
 #include "units.h"
 
@@ -401,14 +402,37 @@ static int base_move(struct base *b, const char *dev)
 	return name_move(&b->name, dev);
 }
 
-/* Queue and routes went with their device; a circuit stays and tells of its number. */
+/* The device of the route that was there before us, 0 = there was none. */
+static int device_before(const struct base *b)
+{
+	struct route before;
+
+	if (b->kind != ITEM_ROUTE || route_from_text(b->before, &before) || !before.len)
+		return 0;
+	return route_ifindex(&before);
+}
+
+/* Ours went; the route in whose place it was is by another device, and still to come back. */
+static int route_gone(struct base *b, int device)
+{
+	b->ifindex = device;
+	return text_set(&b->ours, "absent") ?: text_set(&b->next, NULL);
+}
+
+/*
+ * Queue and routes went with their device, but not what a route of ours had replaced; a
+ * circuit stays and tells of its number.
+ */
 static int base_gone(struct state *st, struct base *b)
 {
+	int before = device_before(b);
 	char number[IFNAMSIZ];
 
 	snprintf(number, sizeof(number), "#%d", b->ifindex);
 	if (b->kind == ITEM_CIRCUIT)
 		return base_move(b, number);
+	if (before && before != b->ifindex)
+		return route_gone(b, before);
 	base_clear(b);
 	st->gone++;
 	return 0;

@@ -24,6 +24,7 @@
  * A run that is under way, or was cut short, has its circuits as "adding" and those
  * that they replace as "removing", and what it is about to set as "next".  A device is
  * known by its index; of one that is gone the kernel has taken what was bound to it.
+ * Its name is the kernel's, which may be one that nobody could set up a circuit by.
  * A class is that of the circuit in the next line, which has it as long as it is there.
  *
  * While a change waits for confirmation (ctcp-setup --confirm-within) its circuits are

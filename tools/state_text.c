@@ -184,8 +184,10 @@ static int parse_head(struct parser *p, int n, char **words)
 
 static int parse_device(struct parser *p, int n, char **words)
 {
-	if (n != 3 || parse_dev(words[1], p->dev, &p->why) || !parse_index(words[2], &p->ifindex))
+	if (n != 3 || !dev_is_valid(words[1]) || !parse_index(words[2], &p->ifindex))
 		return -EBADMSG;
+	memset(p->dev, 0, sizeof(p->dev));
+	memcpy(p->dev, words[1], strlen(words[1]));
 	return 0;
 }
 
@@ -195,18 +197,36 @@ static int parse_class(struct parser *p, int n, char **words)
 	       p->classid <= CLASS_MINOR_MAX ? 0 : -EBADMSG;
 }
 
+/*
+ * In a state the device is that of the line above, which may have any name that the kernel
+ * takes, whatever it was called when the circuit was set up.
+ */
+static int parse_words(struct parser *p, int n, char **words, struct args *a)
+{
+	int rc;
+
+	if (p->file)
+		return args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_DEV,
+				  &circuit_added, a, &p->why);
+	if (strcmp(words[n - 1], p->dev))
+		return -EBADMSG;
+	words[n - 1] = NULL;
+	rc = args_parse(n - 1, words, TAKES_CIRCUIT | TAKES_NAME, &circuit_added, a, &p->why);
+	memcpy(a->circuit.dev, p->dev, sizeof(p->dev));
+	return rc;
+}
+
 /* add NAME OPTION... DEV */
 static int parse_circuit(struct parser *p, int n, char **words, enum standing standing)
 {
 	struct member *m;
-	struct args a;
+	struct args a = { 0 };
 	bool htb;
 	int rc;
 
 	if ((standing == TRIAL || standing == BEFORE) && !p->st->confirm.deadline)
 		return err_set(&p->why, -EBADMSG, "no confirm line stands before it");
-	rc = args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_DEV, &circuit_added, &a,
-			&p->why);
+	rc = parse_words(p, n, words, &a);
 	args_free(&a);
 	if (rc || a.dry_run || a.help || a.version)
 		return -EBADMSG;
@@ -218,7 +238,7 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 	if (circuit_check(&a.circuit, &p->why))
 		return -EBADMSG;
 	/* in a state all is said */
-	if (!p->file && (strcmp(a.circuit.dev, p->dev) || a.circuit.shaper == SHAPER_AUTO))
+	if (!p->file && a.circuit.shaper == SHAPER_AUTO)
 		return -EBADMSG;
 	htb = a.circuit.shaper == SHAPER_HTB;
 	if (!p->file && htb != !!p->classid)

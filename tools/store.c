@@ -30,6 +30,8 @@
 #define BOOT_ID		"/proc/sys/kernel/random/boot_id"
 #define LOCK_NAME	"lock"
 #define MODULE_FILE	"module"
+#define MODULE_SYSFS	"/sys/module/" MODULE_NAME
+#define NOTE_TEXT	64	/* boot, blank, a number of 20 digits, newline */
 #define SUFFIX		".state"
 #define LOCK_WAIT_MS	5000
 #define LOCK_POLL_MS	20
@@ -86,6 +88,7 @@ int store_open(struct store *s, struct err *e)
 
 	memset(s, 0, sizeof(*s));
 	s->lock = -1;
+	s->module = MODULE_SYSFS;
 	if (!dir || !*dir)
 		dir = RUN_DIR;
 	if (strlen(dir) >= sizeof(s->dir))
@@ -370,14 +373,46 @@ static void module_path(const struct store *s, char *buf, size_t len)
 	snprintf(buf, len, "%s/" MODULE_FILE, s->dir);
 }
 
+/*
+ * Which load of the module is there: the number of its folder in sysfs, which all mounts
+ * have in common.  The kernel counts on and gives none twice before it has given 2^32.
+ * 0: it is not there, or there is no sysfs.
+ */
+static uint64_t load_number(const struct store *s)
+{
+	struct stat st;
+
+	return stat(s->module, &st) ? 0 : (uint64_t)st.st_ino;
+}
+
+/* Until the module is there its note has no number: whoever finds it so knows no better. */
+static void module_note(const struct store *s, uint64_t load, char text[NOTE_TEXT])
+{
+	if (load)
+		snprintf(text, NOTE_TEXT, "%s %" PRIu64 "\n", s->boot, load);
+	else
+		snprintf(text, NOTE_TEXT, "%s\n", s->boot);
+}
+
+static bool note_is(const struct store *s, uint64_t load, const char *text, size_t len)
+{
+	char note[NOTE_TEXT];
+
+	module_note(s, load, note);
+	return len == strlen(note) && !memcmp(text, note, len);
+}
+
 /* Into has_module; a note that cannot be read is none that is not there. */
 int store_read_module(struct store *s, struct err *e)
 {
+	uint64_t load = load_number(s);
 	char path[320], *text;
-	size_t len, n = strlen(s->boot);
+	size_t len;
 	int rc;
 
 	s->has_module = false;
+	s->knows_load = false;
+	s->stale_module = false;
 	module_path(s, path, sizeof(path));
 	rc = read_file(path, &text, &len);
 	if (rc == -ENOENT)
@@ -385,23 +420,51 @@ int store_read_module(struct store *s, struct err *e)
 	if (rc)
 		return err_set(e, rc, "cannot read %s, which tells who loaded the module: %s", path,
 			       strerror(-rc));
-	s->has_module = len == n + 1 && !memcmp(text, s->boot, n);
+	s->knows_load = load && note_is(s, load, text, len);
+	s->has_module = s->knows_load || note_is(s, 0, text, len);
+	s->stale_module = !s->has_module;
 	free(text);
 	return 0;
 }
 
-int store_keep_module(struct store *s, bool keep, struct err *e)
+static int write_note(struct store *s, uint64_t load, struct err *e)
 {
-	char path[320], text[64];
+	char path[320], text[NOTE_TEXT];
 	int rc;
 
 	module_path(s, path, sizeof(path));
-	snprintf(text, sizeof(text), "%s\n", s->boot);
-	rc = keep ? write_file(s, path, text, strlen(text)) : remove_file(s, path);
+	module_note(s, load, text);
+	rc = write_file(s, path, text, strlen(text));
 	if (rc)
 		return err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc));
-	s->has_module = keep;
+	s->has_module = true;
+	s->knows_load = load;
 	return 0;
+}
+
+/* Before it is loaded, and after it is removed. */
+int store_keep_module(struct store *s, bool keep, struct err *e)
+{
+	char path[320];
+	int rc;
+
+	if (keep)
+		return write_note(s, 0, e);
+	module_path(s, path, sizeof(path));
+	rc = remove_file(s, path);
+	if (rc)
+		return err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc));
+	s->has_module = false;
+	s->stale_module = false;
+	return 0;
+}
+
+/* The one that is there now is the one that was kept. */
+int store_know_module(struct store *s, struct err *e)
+{
+	uint64_t load = load_number(s);
+
+	return load ? write_note(s, load, e) : 0;
 }
 
 static bool is_state(const char *name)

@@ -2,7 +2,8 @@
 /*
  * States on disk: one file a network namespace, /run/ctcp-setup/NAMESPACE.state, or
  * below CTCP_RUNDIR; and beside them a file "module" while the module is one that we
- * loaded, for that is the machine's.
+ * loaded, for that is the machine's.  It has the boot and, once the module is there, which
+ * load of it is ours: whoever removes it and loads it again has a module of their own.
  *
  * store_lock(): -EBUSY, another has had it for 5 s.  store_read(): -EBADMSG, damaged; no file
  * is an empty state.  store_write(): the state of before or all of this one is there.
@@ -24,7 +25,10 @@ struct store {
 	char *text;		/* the file as it was read, NULL = there was none */
 	size_t len;
 	bool touched;		/* it was written since */
-	bool has_module;	/* we loaded it, since this boot */
+	const char *module;	/* its folder in sysfs */
+	bool has_module;	/* the one that is there, we loaded */
+	bool knows_load;	/* its note tells which load that was */
+	bool stale_module;	/* there is a note, but of a load that is gone */
 };
 
 int store_open(struct store *s, struct err *e);
@@ -39,6 +43,7 @@ void store_path(const struct store *s, char *buf, size_t len);
 
 int store_read_module(struct store *s, struct err *e);
 int store_keep_module(struct store *s, bool keep, struct err *e);
+int store_know_module(struct store *s, struct err *e);
 bool store_others(const struct store *s, char *file, size_t len, char dev[IFNAMSIZ]);
 
 #endif

@@ -4,6 +4,7 @@
  * characters, which a terminal obeys.
  */
 #include <jansson.h>
+#include <stdio.h>
 
 #include "text.h"
 
@@ -46,4 +47,12 @@ void text_clean(char *s)
 		for (s += !n; n > 0; n--)
 			*s++ = '?';
 	}
+}
+
+/* @s cleaned, as much of it as there is room for. */
+const char *text_copy(char *buf, size_t len, const char *s)
+{
+	snprintf(buf, len, "%s", s);
+	text_clean(buf);
+	return buf;
 }

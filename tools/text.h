@@ -6,8 +6,10 @@
 #define CTCP_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 bool text_is_plain(const char *s);
 void text_clean(char *s);
+const char *text_copy(char *buf, size_t len, const char *s);
 
 #endif

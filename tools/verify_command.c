@@ -14,28 +14,31 @@
 #include "guests.h"
 #include "htb.h"
 #include "print.h"
+#include "text.h"
 #include "verify.h"
 
 /* Where the differences go: lines on stdout, or a list for JSON */
 struct report {
 	json_t *list;		/* NULL: lines */
-	const char *dev;	/* whose guests are told of */
+	char dev[IFNAMSIZ];	/* whose guests are told of */
 	unsigned int circuits, differences;
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
 };
 
+/* @dev: NULL, of no circuit any more */
 static void add_change(struct report *r, const char *dev, const struct change *c)
 {
-	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT];
+	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT], name[ITEM_NAME];
 
 	r->differences++;
 	if (!r->list) {
-		printf("%s: %s\n", dev, drift_text(c, line, sizeof(line)));
+		printf("%s: %s\n", dev ?: "left over", drift_text(c, line, sizeof(line)));
 		return;
 	}
 	json_array_append_new(r->list,
-			      json_pack("{s:s, s:s, s:s, s:s, s:s}", "dev", dev,
-					"item", item_kind_name(c->kind), "name", c->name,
+			      json_pack("{s:s?, s:s, s:s, s:s, s:s}", "dev", dev,
+					"item", item_kind_name(c->kind),
+					"name", text_copy(name, sizeof(name), c->name),
 					"is", item_describe(c->kind, c->name, c->from, is,
 							    sizeof(is)),
 					"wants", item_describe(c->kind, c->name, c->to, wants,
@@ -56,10 +59,11 @@ static void add_trouble(struct report *r, const char *dev, const char *trouble)
 
 static void verify_one(struct session *s, uint32_t i, struct report *r)
 {
-	const char *dev = s->state.circuits[i].circuit.dev;
 	const struct change *c;
+	char dev[IFNAMSIZ];
 	uint32_t k;
 
+	text_copy(dev, sizeof(dev), s->state.circuits[i].circuit.dev);
 	r->circuits++;
 	if (s->planned[i].rc) {
 		add_trouble(r, dev, s->planned[i].why.text);
@@ -67,6 +71,21 @@ static void verify_one(struct session *s, uint32_t i, struct report *r)
 	}
 	for (k = diff_first(&s->diff, i); (c = diff_change(&s->diff, i, k)); k++)
 		add_change(r, dev, c);
+}
+
+/* What a circuit that is gone has left, as undo could not, or was not to, set it back */
+static void verify_leftovers(const struct session *s, struct report *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->diff.n_items; i++) {
+		const struct item *it = s->diff.items[i];
+		struct change c = { .kind = it->kind, .name = it->name, .from = it->now,
+				    .to = it->target };
+
+		if (item_is_leftover(it))
+			add_change(r, NULL, &c);
+	}
 }
 
 /* One that nobody takes back in time is a difference; that it waits is none. */
@@ -93,14 +112,16 @@ static void verify_waiting(const struct session *s, struct report *r)
 static int add_guest(const char *kind, const char *guest, void *data)
 {
 	struct report *r = data;
+	char name[ITEM_NAME];
 
+	text_copy(name, sizeof(name), guest);
 	r->differences++;
 	if (r->list)
 		json_array_append_new(r->list, json_pack("{s:s, s:s, s:s, s:s, s:n}", "dev", r->dev,
-							 "item", kind, "name", guest, "is",
+							 "item", kind, "name", name, "is",
 							 "somebody else's", "wants"));
 	else
-		printf("%s: %s on our root %x: is somebody else's\n", r->dev, guest, OUR_MAJOR);
+		printf("%s: %s on our root %x: is somebody else's\n", r->dev, name, OUR_MAJOR);
 	return 0;
 }
 
@@ -116,8 +137,8 @@ static int verify_root(struct session *s, uint32_t i, struct report *r, struct e
 		if (s->state.circuits[k].classid && s->state.circuits[k].ifindex == m->ifindex &&
 		    session_shows(s, k))
 			return 0;
-	r->dev = m->circuit.dev;
-	return guests_each(&s->kernel.nl, &s->diff, r->dev, m->ifindex, add_guest, r, e);
+	text_copy(r->dev, sizeof(r->dev), m->circuit.dev);
+	return guests_each(&s->kernel.nl, &s->diff, m->circuit.dev, m->ifindex, add_guest, r, e);
 }
 
 static int bad(const struct report *r, struct err *e)
@@ -166,6 +187,8 @@ static int verify_all(struct session *s, struct report *r, struct err *e)
 		verify_one(s, i, r);
 		rc = verify_root(s, i, r, e);
 	}
+	if (!rc && !s->args->circuit.dev[0])
+		verify_leftovers(s, r);
 	return rc;
 }
 

@@ -41,6 +41,7 @@ struct fake {
 	const struct fake_item *bad;	/* it was posted in vain, and will not do alone either */
 	bool reads_back;	/* what was posted */
 	bool in_use;		/* the module cannot be removed */
+	const char *unreachable;	/* a route whose gateway is gone */
 	jmp_buf killed;
 };
 
@@ -129,6 +130,8 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		return err_set(e, -EPROTONOSUPPORT, "no family");
 	if (kind == ITEM_ROUTE && leads_to(value, CC_NAME) && !fake_loaded(f))
 		return err_set(e, -ENOENT, "no congestion control " CC_NAME);
+	if (kind == ITEM_ROUTE && f->unreachable && !strcmp(value, f->unreachable))
+		return err_set(e, -ENETUNREACH, "no gateway");
 	if (kind == ITEM_MODULE && f->in_use && !strcmp(value, "absent")) {
 		err_set(e, -EBUSY, "in use");
 		return 1;
@@ -1145,6 +1148,100 @@ static void test_device_renamed(void **state)
 	assert_value(&fake, ITEM_CIRCUIT, "eth1", "absent");
 }
 
+/* --- a route in whose place ours is ----------------------------------------- */
+
+#define MOVED "192.0.2.0/24"
+
+/* By eth2, before a circuit of eth1 moved it; its text is kept until the next */
+static const char *move_route(void)
+{
+	struct route_want want = { .ifindex = 2, .via = true, .congctl = "reno" };
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	const struct route none = { 0 };
+	static char text[ITEM_VALUE];
+	struct route r;
+	struct err e;
+
+	assert_int_equal(parse_prefix(MOVED, &want.to, &e), 0);
+	assert_int_equal(parse_address("198.51.100.9", &want.gateway), 0);
+	assert_int_equal(route_build(&want, &none, &r, &e), 0);
+	route_to_text(&r, text);
+	fake_put(&fake, ITEM_ROUTE, MOVED, text);
+	assert_int_equal(parse_to(MOVED, &c, &e), 0);
+	assert_int_equal(parse_via("198.51.100.1", &c, &e), 0);
+	assert_true(apply(&c) > 0);
+	assert_true(strcmp(fake_find(&fake, ITEM_ROUTE, MOVED)->value, text) != 0);
+	return text;
+}
+
+/* Its gateway is gone: ours goes alone, by undo and by a command that is all or nothing. */
+static void test_way_back_gone(void **state)
+{
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+
+	(void)state;
+	fake.unreachable = move_route();
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_as_before(&fake);
+	assert_int_equal(undo("eth1", false, &result), -ENOENT);
+	fake.unreachable = NULL;
+	fake.unreachable = move_route();
+	assert_true(apply(&c) > 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_as_before(&fake);
+}
+
+/* Its device was down, and the kernel flushed our route: what is not there is nobody's. */
+static void test_route_flushed(void **state)
+{
+	const char *before = move_route();
+	struct undo_result result;
+
+	(void)state;
+	fake_put(&fake, ITEM_ROUTE, MOVED, "absent");
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_int_equal(result.left, 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, before);
+	assert_as_before(&fake);
+}
+
+/* Our device is gone, that of the route before is not. */
+static void test_route_of_another_device(void **state)
+{
+	const char *before = move_route();
+	struct run *r = malloc(sizeof(*r));
+	bool any;
+
+	(void)state;
+	fake_put(&fake, ITEM_CIRCUIT, "eth1", "absent");
+	fake_put(&fake, ITEM_QDISC, "eth1", "default");
+	fake_put(&fake, ITEM_ROUTE, MOVED, "absent");
+	run_open(r);
+	assert_int_equal(state_device_gone(&r->state, 1), 0);
+	assert_int_equal(r->state.gone, 1);
+	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
+	assert_int_equal(run_diff(r, NOBODY), 0);
+	assert_int_equal(commit(&r->diff, &r->store, GO_ON, &r->outcome, &r->notes, &r->e), 0);
+	assert_int_equal(r->diff.left, 0);
+	assert_true(state_is_empty(&r->state));
+	run_close(r);
+	assert_value(&fake, ITEM_ROUTE, MOVED, before);
+	assert_as_before(&fake);
+	/* both are gone */
+	move_route();
+	r = malloc(sizeof(*r));
+	run_open(r);
+	assert_int_equal(state_device_gone(&r->state, 1), 0);
+	assert_int_equal(state_device_gone(&r->state, 2), 0);
+	assert_int_equal(r->state.gone, 2);
+	run_close(r);
+}
+
 /* The one circuit that comes back, and then all of it. */
 static int go_back(enum resolve resolve, bool full, uint32_t *changes)
 {
@@ -1477,6 +1574,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_held_beside, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_way_back_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_route_flushed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_route_of_another_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_trust, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order_below_root, setup, teardown),

@@ -157,6 +157,42 @@ static void test_there_and_back(void **state)
 	state_free(&back);
 }
 
+/* Any name that the kernel takes: of a device that was renamed since, and of what is on it. */
+static void test_any_device(void **state)
+{
+	static const char * const names[] = {
+		"e\377\0011", "\033[2J", "\"", "\\", "#", "--", "a\"\\\177", "\300\200", "gr\303\266\303\237e0",
+		"\001\002\003\004\005\006\007\010\016\017\020\021\022\023\024",
+	};
+	struct fixture *f = *state;
+	char name[ITEM_NAME], value[ITEM_VALUE];
+	struct state back;
+	struct err e = { "" };
+	char *text;
+	size_t i, len;
+
+	add_base(&f->st, ITEM_CLASS, "eth1 c7c0:1", 7, "absent", "x", NULL);
+	add_base(&f->st, ITEM_TXQLEN, "eth1", 7, "0", "1000", NULL);
+	add_base(&f->st, ITEM_CIRCUIT, "lhc", 7, "absent",
+		 "window=9 prefixes=192.0.2.0/24 dev=eth1", NULL);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(state_device_is(&f->st, 7, names[i]), 0);
+		assert_int_equal(state_format(&f->st, BOOT, &text, &len), 0);
+		if (state_parse(text, len, BOOT, &back, &e))
+			fail_msg("%s", e.text);
+		assert_same(&f->st, &back);
+		assert_circuit(&back.circuits[0].circuit, &f->st.circuits[0].circuit);
+		assert_string_equal(back.circuits[0].circuit.dev, names[i]);
+		snprintf(name, sizeof(name), "%s c7c0:1", names[i]);
+		assert_string_equal(back.base[3].name, name);
+		assert_string_equal(back.base[4].name, names[i]);
+		snprintf(value, sizeof(value), "window=9 prefixes=192.0.2.0/24 dev=%s", names[i]);
+		assert_string_equal(back.base[5].ours, value);
+		state_free(&back);
+		free(text);
+	}
+}
+
 /* A change that waits: each word of its line, and what is on trial and what was before. */
 static void begin_to_wait(struct state *st)
 {
@@ -411,6 +447,10 @@ static void test_file(void **state)
 		state_free(&st);
 		free(text);
 	}
+	/* what a person writes is plain */
+	assert_int_equal(circuits_parse("add a --rate 4gbit --rtt 26ms e\377", 32, &st, &e),
+			 -EBADMSG);
+	assert_non_null(strstr(e.text, "not UTF-8"));
 	/* what add has by default is not what the bare command has */
 	assert_int_equal(circuits_parse("add a --rate 4gbit --rtt 26ms eth1", 34, &st, &e), 0);
 	assert_int_equal(st.circuits[0].circuit.shaper, SHAPER_AUTO);
@@ -836,6 +876,47 @@ static void test_module(void **state)
 	remove_store(&s);
 }
 
+/* A load is known by its folder in sysfs, for which another folder stands here. */
+static void test_module_loads(void **state)
+{
+	char dir[64], ours[80], theirs[80];
+	struct store s;
+	struct err e;
+
+	(void)state;
+	open_store(&s, dir);
+	snprintf(ours, sizeof(ours), "%s/ours", dir);
+	snprintf(theirs, sizeof(theirs), "%s/theirs", dir);
+	assert_int_equal(mkdir(ours, 0700), 0);
+	assert_int_equal(mkdir(theirs, 0700), 0);
+	s.module = "/nonesuch";
+	assert_int_equal(store_keep_module(&s, true, &e), 0);
+	/* cut short: which load it was is not known, nor where there is no sysfs */
+	assert_int_equal(store_know_module(&s, &e), 0);
+	assert_true(has_module(&s));
+	assert_false(s.knows_load);
+	s.module = ours;
+	assert_true(has_module(&s));
+	assert_int_equal(store_know_module(&s, &e), 0);
+	assert_true(has_module(&s));
+	assert_true(s.knows_load);
+	assert_false(s.stale_module);
+	s.module = theirs;
+	assert_false(has_module(&s));
+	assert_true(s.stale_module);
+	s.module = "/nonesuch";
+	assert_false(has_module(&s));
+	assert_true(s.stale_module);
+	s.module = ours;
+	assert_true(has_module(&s));
+	assert_int_equal(store_keep_module(&s, false, &e), 0);
+	assert_false(has_module(&s));
+	assert_false(s.stale_module);
+	assert_int_equal(rmdir(ours), 0);
+	assert_int_equal(rmdir(theirs), 0);
+	remove_store(&s);
+}
+
 /* Another process holds the lock for good: the wait ends and names it. */
 static void test_locked(void **state)
 {
@@ -882,6 +963,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_there_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_any_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waits_there_and_back, setup, teardown),
 		cmocka_unit_test(test_waits_is_a_state),
 		cmocka_unit_test_setup_teardown(test_other_boot, setup, teardown),
@@ -902,6 +984,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_dir, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
+		cmocka_unit_test(test_module_loads),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_lock_mode),
 	};

@@ -15,6 +15,7 @@
 #include "interest.h"
 #include "ledger.h"
 #include "route.h"
+#include "said.h"
 
 #define S 1000000ULL		/* us */
 #define START (1000 * S)
@@ -192,6 +193,32 @@ static void test_said(void **state)
 	d.stays = false;
 	assert_int_equal(look(&l, &d, false, START + 5), VERDICT_RESTORE);
 	ledger_free(&l);
+}
+
+/* A device may have any name: what is said of it is plain, and none of it is dropped. */
+static void test_said_plain(void **state)
+{
+	struct circuit c = { .dev = "e\377\0011", .name = "lhc" };
+	const struct change of_class = {
+		.kind = ITEM_CLASS, .name = "e\377\0011 c7c0:1", .from = "absent", .to = "absent",
+	};
+	const struct change of_circuit = {
+		.kind = ITEM_CIRCUIT, .name = "lhc", .from = "absent",
+		.to = "window=9 prefixes=192.0.2.0/24 dev=e\377\0011",
+	};
+	static const char json[] =
+		"\"dev\":\"e??1\",\"item\":\"class\",\"name\":\"e??1 c7c0:1\"";
+	struct says s = { 0 };
+
+	(void)state;
+	say_change(&s, "restored", &c, &of_class, NULL);
+	say_change(&s, "restored", &c, &of_circuit, NULL);
+	assert_int_equal(s.n, 2);
+	assert_non_null(strstr(s.list[0].text, " restored lhc class e??1 c7c0:1: "));
+	assert_non_null(strstr(s.list[0].json, json));
+	assert_non_null(strstr(s.list[1].text, "absent -> window=9 "));
+	assert_non_null(strstr(s.list[1].text, " dev=e??1"));
+	says_free(&s);
 }
 
 /* --- what may be set again ------------------------------------------------- */
@@ -456,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_excused),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_said),
+		cmocka_unit_test(test_said_plain),
 		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_interest),
 		cmocka_unit_test(test_down),
