@@ -1210,6 +1210,13 @@ static void test_route_flushed(void **state)
 	assert_as_before(&fake);
 }
 
+static void device_goes(struct state *st, int ifindex)
+{
+	struct device_now gone = { .ifindex = ifindex };
+
+	assert_int_equal(state_devices_are(st, &gone, 1), 0);
+}
+
 /* Our device is gone, that of the route before is not. */
 static void test_route_of_another_device(void **state)
 {
@@ -1222,7 +1229,7 @@ static void test_route_of_another_device(void **state)
 	fake_put(&fake, ITEM_QDISC, "eth1", "default");
 	fake_put(&fake, ITEM_ROUTE, MOVED, "absent");
 	run_open(r);
-	assert_int_equal(state_device_gone(&r->state, 1), 0);
+	device_goes(&r->state, 1);
 	assert_int_equal(r->state.gone, 1);
 	assert_int_equal(state_drop(&r->state, "eth1", &any, &r->e), 0);
 	assert_int_equal(run_diff(r, NOBODY), 0);
@@ -1236,8 +1243,8 @@ static void test_route_of_another_device(void **state)
 	move_route();
 	r = malloc(sizeof(*r));
 	run_open(r);
-	assert_int_equal(state_device_gone(&r->state, 1), 0);
-	assert_int_equal(state_device_gone(&r->state, 2), 0);
+	device_goes(&r->state, 1);
+	device_goes(&r->state, 2);
 	assert_int_equal(r->state.gone, 2);
 	run_close(r);
 }

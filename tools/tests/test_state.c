@@ -168,6 +168,7 @@ static void test_any_device(void **state)
 	char name[ITEM_NAME], value[ITEM_VALUE];
 	struct state back;
 	struct err e = { "" };
+	struct device_now now = { .ifindex = 7 };
 	char *text;
 	size_t i, len;
 
@@ -176,7 +177,8 @@ static void test_any_device(void **state)
 	add_base(&f->st, ITEM_CIRCUIT, "lhc", 7, "absent",
 		 "window=9 prefixes=192.0.2.0/24 dev=eth1", NULL);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		assert_int_equal(state_device_is(&f->st, 7, names[i]), 0);
+		snprintf(now.dev, sizeof(now.dev), "%s", names[i]);
+		assert_int_equal(state_devices_are(&f->st, &now, 1), 0);
 		assert_int_equal(state_format(&f->st, BOOT, &text, &len), 0);
 		if (state_parse(text, len, BOOT, &back, &e))
 			fail_msg("%s", e.text);
