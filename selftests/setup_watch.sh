@@ -194,6 +194,27 @@ neighbours()
 	host_done "neighbours"
 }
 
+# The module goes with its last circuit and is loaded again by watch, as another family of
+# netlink's, which is heard, too.
+reloaded()
+{
+	fresh reloaded
+	# shellcheck disable=SC2086 # its words
+	setup $LHC --quiet eth1
+	watch
+	BEGUN=$(now_ms)
+	in_host sh -c 'ctcp-setup circuit del lhc && rmmod tcp_circuit' ||
+		fail "the module is removed"
+	in_time "the module removed with its circuit: restored" \
+		said ' restored lhc circuit lhc: absent -> window'
+	as_set_up "the module removed with its circuit"
+	settled
+	undone "the circuit of a module that watch has loaded" \
+		'circuit lhc: absent -> window' ctcp-setup circuit del lhc
+	watch_ends "reloaded"
+	host_done "reloaded"
+}
+
 # Classes and filters go with the root that they are below, and come back with it.  While it
 # is somebody else's there is one line, and nothing is asked of the kernel.
 classes()
@@ -641,6 +662,7 @@ late_devices()
 }
 
 neighbours
+reloaded
 classes
 routes
 flaps

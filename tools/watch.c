@@ -150,23 +150,24 @@ static int open_kernel(struct watch *w, struct err *e)
  * As long as it is loaded under this number; one that is loaded anew has another, and a
  * module that comes later is met then.
  */
-static void follow_module(struct watch *w)
+static bool follow_module(struct watch *w)
 {
 	uint16_t was = w->module.nl.sock ? w->module.family : 0;
 	struct genl now;
 	struct err unused = { "" };
 
 	if (genl_open(&now, &unused))
-		return;
+		return false;
 	if (genl_resolve(&now, &unused) || now.family == was ||
 	    genl_subscribe(&now, &unused)) {
 		if (now.family != was)
 			genl_close(&w->module);
 		genl_close(&now);
-		return;
+		return false;
 	}
 	genl_close(&w->module);
 	w->module = now;
+	return true;
 }
 
 /* A folder that is there already keeps its watch. */
@@ -249,6 +250,9 @@ static void look(struct watch *w)
 	if (!w->look.refused && (w->rc || !w->look.busy))
 		say_failure(w, &e);
 	plan_next(w);
+	/* loaded by that look: what has happened to its circuits since, nobody heard */
+	if (follow_module(w))
+		w->again = hear_clock();
 	says_print(&w->look.says, w->args->json);
 }
 
