@@ -22,7 +22,7 @@ help:
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
 	@echo 'make check-debug    the module'"'"'s tests on kernels that watch themselves'
 	@echo 'make changes        what a change of a circuit costs its own stream: writes docs/changes.md'
-	@echo 'make check-cost     instructions per ACK beside Reno, CUBIC and BBR, emulated (as root)'
+	@echo 'make check-cost     instructions per ACK and per connection, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
 	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
 	@echo 'make install        both, for this kernel only'

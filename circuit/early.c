@@ -24,7 +24,8 @@
  *	- clients without SACK, for whom several copies would be duplicate ACKs
  *	- Accurate ECN, where each ACK has to carry a count
  *	- options that an ACK may not carry or has to sign: MPTCP, MD5, AO
- *	- a SYN-ACK that is sent again
+ *	- a SYN-ACK that is sent for the third time or later (the kernel counts a
+ *	  repetition after it has sent it)
  *	- a listener with more than EARLY_QUEUE requests, so that no flood of
  *	  SYNs is answered twice
  *	- a listener whose child would not open its window by itself: another
