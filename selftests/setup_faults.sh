@@ -87,12 +87,14 @@ bad()
 }
 
 # What it says of itself: 0 and 3 are done, 1 is as before; else it was killed.  undo and
-# del go on past what the kernel refuses, and say that it is left.
+# del go on past what the kernel refuses, and say that it is left, and past a state that
+# cannot be written, and say that all is taken back.
 judge()
 {
 	local now
 
-	[ "$RC" != 1 ] || ! grep -q 'settings are not as before' <<<"$ERR" || RC=partly
+	[ "$RC" != 1 ] || ! grep -qE 'settings are not as before|taken back all the same' <<<"$ERR" ||
+		RC=partly
 	case $RC in
 	0 | 3) bad "exit $RC, so the machine is as asked for" "$NEW" "$(machine)" ;;
 	1) bad "exit 1, so the machine is as it was" "$OLD" "$(machine)" ;;

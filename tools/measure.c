@@ -160,16 +160,32 @@ static uint64_t by_streams(const struct measure *m, const struct plan *p,
 	return at_most_sent(m, j, per_second(sent, j->us));
 }
 
+/*
+ * All that sends is of another algorithm, which may have all of a buffer in flight and so
+ * want nothing at any look.
+ */
+static bool is_carried_elsewhere(const struct measure *m)
+{
+	return m->last.active && m->last.active_astray == m->last.active;
+}
+
 /* *@most: with what may not have been reported so far */
 static uint64_t achieved(const struct measure *m, const struct plan *p,
 			 const struct judgement *j, uint64_t *most)
 {
+	uint64_t sent, elsewhere;
+
 	if (m->last.shaper && (m->own || (!m->last.module && !m->last.listed)))
 		return *most = by_shaper(m, p, j);
 	if (!m->last.module)
 		return *most = by_streams(m, p, j);
 	*most = by_module(m, p, j, j->us > 2 * REPORT_US ? j->us - REPORT_US : j->us);
-	return by_module(m, p, j, j->us);
+	sent = by_module(m, p, j, j->us);
+	elsewhere = is_carried_elsewhere(m) ? by_streams(m, p, j) : 0;
+	if (elsewhere <= sent)
+		return sent;
+	*most = elsewhere;
+	return elsewhere;
 }
 
 static bool is_lossy(const struct judgement *j)
@@ -191,15 +207,6 @@ static bool others_sent(const struct measure *m, const struct plan *p,
 
 	return !m->own && m->last.shaper && reaches(j->sent, j->planned) &&
 	       j->sent > j->achieved + lost;
-}
-
-/*
- * All that sends is of another algorithm, which may have all of a buffer in flight and so
- * want nothing at any look.
- */
-static bool is_carried_elsewhere(const struct measure *m)
-{
-	return m->last.active && m->last.active_astray == m->last.active;
 }
 
 /* The cause before what it causes: loss also fills the far side's window. */
