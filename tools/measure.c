@@ -160,32 +160,16 @@ static uint64_t by_streams(const struct measure *m, const struct plan *p,
 	return at_most_sent(m, j, per_second(sent, j->us));
 }
 
-/*
- * All that sends is of another algorithm, which may have all of a buffer in flight and so
- * want nothing at any look.
- */
-static bool is_carried_elsewhere(const struct measure *m)
-{
-	return m->last.active && m->last.active_astray == m->last.active;
-}
-
 /* *@most: with what may not have been reported so far */
 static uint64_t achieved(const struct measure *m, const struct plan *p,
 			 const struct judgement *j, uint64_t *most)
 {
-	uint64_t sent, elsewhere;
-
 	if (m->last.shaper && (m->own || (!m->last.module && !m->last.listed)))
 		return *most = by_shaper(m, p, j);
 	if (!m->last.module)
 		return *most = by_streams(m, p, j);
 	*most = by_module(m, p, j, j->us > 2 * REPORT_US ? j->us - REPORT_US : j->us);
-	sent = by_module(m, p, j, j->us);
-	elsewhere = is_carried_elsewhere(m) ? by_streams(m, p, j) : 0;
-	if (elsewhere <= sent)
-		return sent;
-	*most = elsewhere;
-	return elsewhere;
+	return by_module(m, p, j, j->us);
 }
 
 static bool is_lossy(const struct judgement *j)
@@ -207,6 +191,22 @@ static bool others_sent(const struct measure *m, const struct plan *p,
 
 	return !m->own && m->last.shaper && reaches(j->sent, j->planned) &&
 	       j->sent > j->achieved + lost;
+}
+
+/*
+ * All that sends is of another algorithm, which may have all of a buffer in flight and so
+ * want nothing at any look.
+ */
+static bool is_carried_elsewhere(const struct measure *m)
+{
+	return m->last.active && m->last.active_astray == m->last.active;
+}
+
+/* Of whatever algorithm: neighbour discovery, say, is no load. */
+static bool carries_much(const struct measure *m, const struct plan *p,
+			 const struct judgement *j)
+{
+	return j->achieved >= j->planned / 100 || by_streams(m, p, j) >= j->planned / 100;
 }
 
 /* The cause before what it causes: loss also fills the far side's window. */
@@ -237,17 +237,16 @@ static enum reason likely(const struct measure *m, const struct circuit *c,
 	return REASON_UNEXPLAINED;
 }
 
-static enum verdict verdict_of(const struct measure *m, const struct judgement *j,
-			       uint64_t most)
+static enum verdict verdict_of(const struct measure *m, const struct plan *p,
+			       const struct judgement *j, uint64_t most)
 {
 	if (reaches(most, j->planned))
 		return VERDICT_HELD;
 	if (100ULL * m->wanted >= (uint64_t)WANTED_PERCENT * m->looks)
 		return VERDICT_SHORT;
-	if (is_carried_elsewhere(m) && j->achieved >= j->planned / 100)
+	if (is_carried_elsewhere(m) && carries_much(m, p, j))
 		return VERDICT_SHORT;
-	/* neighbour discovery, say, is no load */
-	return m->wanted || j->achieved >= j->planned / 100 ? VERDICT_LIGHT : VERDICT_IDLE;
+	return m->wanted || carries_much(m, p, j) ? VERDICT_LIGHT : VERDICT_IDLE;
 }
 
 void measure_judge(const struct measure *m, const struct circuit *c, const struct plan *p,
@@ -262,7 +261,7 @@ void measure_judge(const struct measure *m, const struct circuit *c, const struc
 		return;
 	differences(m, j);
 	j->achieved = achieved(m, p, j, &most);
-	j->verdict = verdict_of(m, j, most);
+	j->verdict = verdict_of(m, p, j, most);
 	if (j->verdict == VERDICT_SHORT)
 		j->reason = likely(m, c, p, j);
 }

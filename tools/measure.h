@@ -12,8 +12,7 @@
  *	class, or the root of a device that is all the circuit's) what it sent, less what
  *	was lost behind it.  Else the segments that the module has seen delivered, each with
  *	its headers, and no more than the shaper sent, which counts a short segment as what
- *	it is.  Where the module counts nothing, as of H-TCP, or less as all that sends
- *	is of another algorithm than the plan's, the same by what the far sides
+ *	it is.  Where the module counts nothing, as of H-TCP, the same by what the far sides
  *	have acknowledged to the connections; of one that ends, less what it did after the
  *	look before.  Where the kernel does not list them, what the shaper sent.
  *  wanted: at a look, a connection has a segment or more that TCP may not send yet, or a
