@@ -75,7 +75,7 @@ struct diff {
 	bool whole;		/* what cannot be read is an error, and nothing is changed */
 	bool look;		/* nothing will be changed: a difference is no error */
 	bool restore;		/* what the circuits want is set again, whoever undid it */
-	bool heal;		/* apply: so it is, where nothing of somebody else's is in its way */
+	bool heal;		/* apply: so it is, but not in place of somebody else's */
 	bool aside;		/* the circuit that wants is not one that is told of */
 	bool trust;		/* what is bound to a circuit that stands is as it was set */
 	bool shared_held;	/* as what all circuits share is */

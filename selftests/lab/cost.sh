@@ -230,6 +230,19 @@ no_dearer()
 	fi
 }
 
+# The whole sender's instructions for a megabyte in RUN
+of_megabyte()
+{
+	awk -v run="$1" '$1 == run { print $6 }' "$TMP/1.sum"
+}
+
+# in_bursts RUN PART: at most one PART of what is sent frame by frame
+in_bursts()
+{
+	at_most "a megabyte by $1: instructions" $(($(of_megabyte burst-1) / $2)) \
+		"$(of_megabyte "$1")"
+}
+
 # Nothing is compared that was not there: circuits here and there, and whose they were
 circuits_were()	# RUN HERE THERE
 {
@@ -261,6 +274,8 @@ repeats
 no_dearer "an ACK" circuit reno "$above"
 no_dearer "an ACK" circuit-4 reno-4 "$above"
 no_dearer "an ACK" circuit-window reno-window "$above"
+in_bursts burst-13 5
+in_bursts burst-44 10
 circuits_were connect-1 1 0
 circuits_were connect-65536 65536 0
 circuits_were connect-beside 1 100000
