@@ -18,7 +18,7 @@
 # those names do; FAULTS_SEED: which faults.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want
-# other kernels.
+# other kernels, and setup_neighbours, which wants daemons.
 #
 # As many at once as there are processors.  What each said is in
 # build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
