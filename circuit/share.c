@@ -288,12 +288,12 @@ static u32 stream_bound(const struct stream *s)
  */
 static u64 stream_paced_room(const struct sock *sk)
 {
-	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+	u64 rate = READ_ONCE(sk->sk_max_pacing_rate);
 	u32 lasts = stream_rtt_us(sk) + USEC_PER_MSEC;
 
 	if (rate == ~0UL || rate > TCP_CIRCUIT_RATE_LIMIT)
 		return U32_MAX;
-	return max_t(u64, div_u64((u64)rate * 2 * lasts, USEC_PER_SEC),
+	return max_t(u64, div_u64(rate * 2 * lasts, USEC_PER_SEC),
 		     2 * tcp_sk(sk)->mss_cache);
 }
 
