@@ -77,34 +77,43 @@ bool order_has(const struct order *o, const char *name)
 	return false;
 }
 
-uint32_t order_find(const struct order *o, const char *name)
+static const char *name_of(const struct member *m)
 {
-	uint32_t low = 0, high = o->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(order_member(o, middle)->circuit.name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < o->n && !strcmp(order_member(o, low)->circuit.name, name) ? low : NOWHERE;
+	return m->circuit.name;
 }
 
-uint32_t order_device(const struct order *o, const char *dev)
+static const char *device_of(const struct member *m)
+{
+	return m->circuit.dev;
+}
+
+/* The first whose @of is @text or behind it; o->n: none is. */
+static uint32_t first_from(const struct order *o, const char *text,
+			   const char *(*of)(const struct member *m))
 {
 	uint32_t low = 0, high = o->n;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (strcmp(order_member(o, middle)->circuit.dev, dev) < 0)
+		if (strcmp(of(order_member(o, middle)), text) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t order_find(const struct order *o, const char *name)
+{
+	uint32_t i = first_from(o, name, name_of);
+
+	return i < o->n && !strcmp(order_member(o, i)->circuit.name, name) ? i : NOWHERE;
+}
+
+uint32_t order_device(const struct order *o, const char *dev)
+{
+	return first_from(o, dev, device_of);
 }
 
 const struct member *order_on(const struct order *o, uint32_t i, const char *dev)
