@@ -456,7 +456,7 @@ guests()
 		'class eth1 c7c0:1 is rate 1mbit ceil 2mbit .*, plan wants rate 1gbit' "$OUT"
 	in_host tc filter del dev eth1 parent c7c0: protocol ip pref 116
 	run setup verify
-	matches "a filter that somebody took" 'filter eth1 10.81.0.0/16 is absent' "$OUT"
+	matches "a filter that somebody took" 'filter eth1 10.81.0.0/16 is unfinished' "$OUT"
 	works "the same again" add_again
 	works "the same again: verify" setup verify
 	in_host tc qdisc del dev eth1 root
@@ -464,6 +464,52 @@ guests()
 	works "a root that somebody took is made with all that was on it" setup verify
 	setup undo --all --quiet
 	all_unchanged "guests: all as before, after all" "$before"
+	host_end
+}
+
+# half NAME PROTOCOL PRIORITY PREFIX: of the two filters of a prefix somebody deletes that
+# one; lhc has a length of its own in each family, so that the priority is its alone
+half()
+{
+	local file=$TMP/halves what=$1 before
+
+	before=$(all_state)
+	in_host tc filter del dev eth1 parent c7c0: protocol "$2" pref "$3"
+	run setup verify
+	equal "$what: verify: exit status" 1 "$RC"
+	matches "$what: verify" "filter eth1 $4 is unfinished, plan wants class c7c0:1" "$OUT"
+	run setup diff "$file"
+	matches "$what: diff" "filter +eth1 $4: unfinished -> class c7c0:1" "$OUT"
+	works "$what: apply" setup apply --quiet "$file"
+	works "$what: apply: verify" setup verify
+	all_unchanged "$what: apply: as set up" "$before"
+	in_host tc filter del dev eth1 parent c7c0: protocol "$2" pref "$3"
+	works "$what: del" setup del lhc --quiet
+	equal "$what: del: no class is left" "" "$(class 1)"
+	equal "$what: del: no filter is left" "" "$(filters | grep 'classid c7c0:1 ')"
+	works "$what: del: verify" setup verify
+	works "$what: the file again" setup apply --quiet "$file"
+}
+
+# A filter that is left leads to its class, which the kernel does not delete then.
+halves()
+{
+	local before
+
+	without_module
+	host halves
+	before=$(all_state)
+	add lhc 10.81.0.0/16,fd81::/32 1gbit --via fd78::254
+	add ska 10.82.0.0/24,fd82::/48 1gbit --via fd78::254
+	setup save >"$TMP/halves"
+	half "IPv4 without a tag gone" ip 116 10.81.0.0/16
+	half "IPv4 with a tag gone" 802.1Q 1116 10.81.0.0/16
+	half "IPv6 without a tag gone" ipv6 296 fd81::/32
+	half "IPv6 with a tag gone" 802.1Q 1296 fd81::/32
+	in_host tc filter del dev eth1 parent c7c0: protocol ip pref 116
+	in_host tc filter del dev eth1 parent c7c0: protocol ipv6 pref 280
+	works "halves gone: undo" setup undo --all --quiet
+	all_unchanged "halves gone: undo: all as before" "$before"
 	host_end
 }
 
@@ -622,6 +668,7 @@ from_tbf
 device_down
 faults
 guests
+halves
 many
 [ "$LAB" != uml ] || rates
 finish

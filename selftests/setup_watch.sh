@@ -233,6 +233,9 @@ classes()
 	in_time "root deleted: its classes" said ' restored lhc class eth1 '
 	in_time "root deleted: its filters" said ' restored six filter eth1 fd81::/32: absent -> '
 	as_set_up "root deleted"
+	undone "one of a prefix's two filters deleted" \
+		'filter eth1 10.81.0.0/16: unfinished -> class c7c0:1' \
+		tc filter del dev eth1 parent c7c0: protocol ip pref 116
 	: >"$TMP/watch"
 	BEGUN=$(now_ms)
 	in_host tc qdisc replace dev eth1 root handle 7: pfifo limit 7

@@ -431,7 +431,7 @@ static bool is_ours(struct diff *d, const struct item *it)
 		return true;
 	if (!b)
 		return false;
-	/* of the class or the two filters that it was made of, cut short in between */
+	/* a part of it alone: a run was cut short in between, or somebody deleted the rest */
 	if (is_below_root(it) && !strcmp(it->now, "unfinished"))
 		return true;
 	/* our mq, cut short before all of its queues were filled */

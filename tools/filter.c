@@ -313,49 +313,72 @@ static int read_one(struct nl *nl, int ifindex, const struct prefix *to, bool ta
 	return is_absent(rc) ? 0 : rc;
 }
 
-static int read_tagged(struct nl *nl, int ifindex, const struct prefix *to, struct filter *f,
-		       struct err *e)
-{
-	struct flower fl;
-	int rc = read_one(nl, ifindex, to, true, f->handle, &fl, e);
+/* Those of one handle, without a tag and with one */
+struct pair {
+	struct flower of[2];
+};
 
-	if (rc)
+/* Both are asked for at once where many are read ahead. */
+static int read_pair(struct nl *nl, int ifindex, const struct prefix *to, uint32_t handle,
+		     struct pair *p, struct err *e)
+{
+	int rc = read_one(nl, ifindex, to, false, handle, &p->of[0], e), tagged;
+
+	if (rc && rc != -EINPROGRESS)
 		return rc;
-	if (fl.kind[0] && !flower_is(&fl, to, true))
-		f->state = FILTER_OTHER;
-	else if (!fl.kind[0] || TC_H_MIN(fl.classid) != f->minor)
-		f->state = FILTER_UNFINISHED;
-	return 0;
+	tagged = read_one(nl, ifindex, to, true, handle, &p->of[1], e);
+	return rc ? rc : tagged;
 }
 
-/*
- * That without a tag is made first and deleted last, so that where it is not the other
- * is not either.  @f->handle is where it is, or where it could be, 0 = nowhere.
- */
+static bool is_free(const struct pair *p)
+{
+	return !p->of[0].kind[0] && !p->of[1].kind[0];
+}
+
+/* One of them is: of the other somebody may have made another, or none be left. */
+static bool pair_is_ours(const struct pair *p, const struct prefix *to)
+{
+	bool plain = flower_is(&p->of[0], to, false), tagged = flower_is(&p->of[1], to, true);
+
+	return plain || (tagged && !p->of[0].kind[0]);
+}
+
+static void judge_pair(const struct pair *p, const struct prefix *to, struct filter *f)
+{
+	f->minor = TC_H_MIN(p->of[0].classid);
+	if (p->of[1].kind[0] && !flower_is(&p->of[1], to, true))
+		f->state = FILTER_OTHER;
+	else if (!p->of[0].kind[0] || !p->of[1].kind[0] ||
+		 TC_H_MIN(p->of[1].classid) != f->minor)
+		f->state = FILTER_UNFINISHED;
+	else
+		f->state = FILTER_OURS;
+}
+
+/* @f->handle is where it is, in part perhaps, or where it could be, 0 = nowhere. */
 int filter_read(struct nl *nl, int ifindex, const struct prefix *to, struct filter *f,
 		struct err *e)
 {
 	unsigned int n, tries = filter_tries(to);
-	struct flower fl;
 	bool taken = false;
+	struct pair p;
 	int rc;
 
 	memset(f, 0, sizeof(*f));
 	for (n = 0; n < tries; n++) {
 		uint32_t handle = filter_handle(to, n);
 
-		rc = read_one(nl, ifindex, to, false, handle, &fl, e);
+		rc = read_pair(nl, ifindex, to, handle, &p, e);
 		if (rc)
 			return rc;
-		if (flower_is(&fl, to, false)) {
-			f->state = FILTER_OURS;
-			f->minor = TC_H_MIN(fl.classid);
+		if (pair_is_ours(&p, to)) {
 			f->handle = handle;
-			return read_tagged(nl, ifindex, to, f, e);
+			judge_pair(&p, to, f);
+			return 0;
 		}
-		if (!fl.kind[0] && !f->handle)
+		if (is_free(&p) && !f->handle)
 			f->handle = handle;
-		taken |= fl.kind[0];
+		taken |= !is_free(&p);
 	}
 	if (taken && !f->handle)
 		f->state = FILTER_OTHER;

@@ -30,7 +30,8 @@
  * As text, which is the value of an item "eth1 192.0.2.0/24":
  *	absent
  *	class c7c0:1
- *	unfinished	one of the two, or of two classes: a run was killed in between
+ *	unfinished	one of the two, or of two classes: a run was killed in between, or
+ *			somebody deleted the other
  *	other		somebody's, in the place of one of ours
  *
  * filter_parse(): -EINVAL, it is none of these.  flower_parse(): -EBADMSG, too short.
