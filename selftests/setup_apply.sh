@@ -199,7 +199,7 @@ verify()
 
 	host verify
 	works "verify without a circuit" setup verify
-	complains "verify of a device without a circuit" 1 'has set up no circuit eth1, nor one on' setup verify eth1
+	complains "verify of a device without a circuit" 4 'has set up no circuit eth1, nor one on' setup verify eth1
 	setup --quiet "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254 eth1
 	works "verify" setup verify
 	equal "verify: what it says" "1 circuit as set up" "$OUT"

@@ -78,7 +78,7 @@ idle()
 	told "idle, --json" idle null 0 --for 1s
 	equal "idle, --json: no difference" 0 "$(jq '.differences | length' <<<"$OUT")"
 	equal "idle, --json: how long" 1 $(($(of duration_us) / 1000000))
-	says "a circuit that is none" 1 'has set up no circuit ska' setup verify --measure ska
+	says "a circuit that is none" 4 'has set up no circuit ska' setup verify --measure ska
 }
 
 # A few segments a hundredth of a second are data in flight at any look, and no want.

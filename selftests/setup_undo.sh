@@ -234,6 +234,43 @@ deaf_undo()
 	host_end
 }
 
+# looks_deaf COMMAND...: what an answer that is not received keeps it from is not taken for
+# a difference, nor for there being none
+looks_deaf()
+{
+	local blind=0 n=1
+
+	while [ $n -lt $ANSWERS_MAX ]; do
+		faulty DEAF $n "$@"
+		grep -q '^deaf on purpose' "$TMP/err" || break
+		[ "$RC" = 0 ] || [ "$RC" = 4 ] ||
+			fail "$1, deaf to answer $n: exit status 0 or 4" "got: $RC" "$OUT" "$ERR"
+		[ "$RC" = 0 ] || blind=$((blind + 1))
+		n=$((n + 1))
+	done
+	equal "$1: no answer left: there is no difference" 0 "$RC"
+	at_least "$1: answers to be deaf to" 3 $((n - 1))
+	at_least "$1: of these it needs" 3 $blind
+}
+
+deaf_looks()
+{
+	fresh deaf-looks
+	setup add lhc "${CIRCUIT[@]}" --shaper tbf --quiet eth1
+	setup save >"$TMP/saved"
+	looks_deaf verify --quiet
+	looks_deaf diff --quiet "$TMP/saved"
+	in_host tc qdisc del dev eth1 root
+	run setup verify
+	equal "verify where there is a difference: exit status" 1 "$RC"
+	run setup diff "$TMP/saved"
+	equal "diff where there is one: exit status" 1 "$RC"
+	says "verify without a state that can be read" 4 'cannot' \
+		in_host env CTCP_RUNDIR="$TMP/saved" ctcp-setup verify
+	setup undo --all --quiet
+	host_end
+}
+
 # hops PREFIX N: a route of so many next hops in place of the one there
 hops()
 {
@@ -667,6 +704,7 @@ undo_killed
 failures
 deaf
 deaf_undo
+deaf_looks
 many_hops
 two_devices
 somebody

@@ -5,9 +5,10 @@
  *	command line -> circuit -> state -> plan -> diff -> commit -> read back
  *
  * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
- * is as it was, or verify found differences; 2: bad usage; 3: done, but the output
- * could not be written.
+ * is as it was, or verify or diff found differences; 2: bad usage; 3: done, but the
+ * output could not be written; 4: verify or diff could not look.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_OUTPUT };
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_OUTPUT, EXIT_UNKNOWN };
 
 static const struct command {
 	const char *name;
@@ -123,6 +124,9 @@ static const char help[] =
 "  -h, --help       print this\n"
 "  -V, --version    print the version\n"
 "\n"
+"Exit status: 0 done; 1 failed, or verify or diff found a difference; 2 bad usage;\n"
+"3 done, but the output could not be written; 4 verify or diff could not look.\n"
+"\n"
 "Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
 
 /* Options without a value may stand before the command's name. */
@@ -190,9 +194,18 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
 	return 0;
 }
 
+/* Of a command that looks 1 is a difference: that there is none is not known here. */
+static int failure(const struct command *cmd, int rc)
+{
+	bool looks = cmd->run == command_verify || cmd->run == command_diff;
+
+	return looks && rc != -EBADE ? EXIT_UNKNOWN : EXIT_FAILED;
+}
+
 static int run(const struct command *cmd, int argc, char **argv, struct args *a, struct err *e)
 {
 	const struct circuit *preset = cmd->takes & TAKES_NAME ? &circuit_added : &circuit_bare;
+	int rc;
 
 	if (args_parse(argc, argv, cmd->takes, preset, a, e))
 		return complain(e, EXIT_USAGE);
@@ -204,8 +217,9 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 	} else {
 		if (check(cmd, a, e))
 			return complain(e, EXIT_USAGE);
-		if (cmd->run(a, e))
-			return complain(e, EXIT_FAILED);
+		rc = cmd->run(a, e);
+		if (rc)
+			return complain(e, failure(cmd, rc));
 	}
 	if (fflush(stdout) || ferror(stdout)) {
 		err_set(e, -1, "done, but the output cannot be written: %m");

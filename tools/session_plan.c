@@ -70,7 +70,7 @@ bool is_strict(const struct session *s)
 }
 
 /* The question failed, which says nothing of the circuit that it was asked for. */
-static bool is_not_answered(int rc)
+bool is_not_answered(int rc)
 {
 	switch (rc) {
 	case -EIO:

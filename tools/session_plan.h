@@ -11,6 +11,7 @@
 int plan_all(struct session *s, struct err *e);
 uint64_t need_of_all(const struct session *s);
 bool is_strict(const struct session *s);
+bool is_not_answered(int rc);
 bool stops(const struct session *s, uint32_t i);
 int cannot_plan(const struct session *s, uint32_t i, struct err *e);
 

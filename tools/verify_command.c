@@ -14,6 +14,7 @@
 #include "guests.h"
 #include "htb.h"
 #include "print.h"
+#include "session_plan.h"
 #include "text.h"
 #include "verify.h"
 
@@ -57,7 +58,8 @@ static void add_trouble(struct report *r, const char *dev, const char *trouble)
 		printf("%s: %s\n", dev, trouble);
 }
 
-static void verify_one(struct session *s, uint32_t i, struct report *r)
+/* What could not be asked of a circuit is no difference of it. */
+static int verify_one(struct session *s, uint32_t i, struct report *r, struct err *e)
 {
 	const struct change *c;
 	char dev[IFNAMSIZ];
@@ -65,12 +67,15 @@ static void verify_one(struct session *s, uint32_t i, struct report *r)
 
 	text_copy(dev, sizeof(dev), s->state.circuits[i].circuit.dev);
 	r->circuits++;
+	if (is_not_answered(s->planned[i].rc))
+		return cannot_plan(s, i, e);
 	if (s->planned[i].rc) {
 		add_trouble(r, dev, s->planned[i].why.text);
-		return;
+		return 0;
 	}
 	for (k = diff_first(&s->diff, i); (c = diff_change(&s->diff, i, k)); k++)
 		add_change(r, dev, c);
+	return 0;
 }
 
 /* What a circuit that is gone has left, as undo could not, or was not to, set it back */
@@ -184,8 +189,9 @@ static int verify_all(struct session *s, struct report *r, struct err *e)
 	for (i = 0; i < s->state.n_circuits && !rc; i++) {
 		if (!session_shows(s, i))
 			continue;
-		verify_one(s, i, r);
-		rc = verify_root(s, i, r, e);
+		rc = verify_one(s, i, r, e);
+		if (!rc)
+			rc = verify_root(s, i, r, e);
 	}
 	if (!rc && !s->args->circuit.dev[0])
 		verify_leftovers(s, r);
