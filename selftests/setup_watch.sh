@@ -11,7 +11,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup tc jq
+need_commands ctcp-setup tc jq flock
 need_module
 
 IN_TIME=1000	# ms
@@ -54,6 +54,11 @@ watch_ends()
 	equal "$1: SIGTERM ends it, exit status" 0 $?
 	at_most "$1: ms until it has ended" $IN_TIME $(($(now_ms) - begun))
 	equal "$1: nothing on standard error" "" "$(<"$TMP/watch.err")"
+}
+
+is_locked()
+{
+	! flock -n "$CTCP_RUNDIR/lock" true
 }
 
 # lines PATTERN: of the watch, how many
@@ -233,9 +238,6 @@ classes()
 	in_time "root deleted: its classes" said ' restored lhc class eth1 '
 	in_time "root deleted: its filters" said ' restored six filter eth1 fd81::/32: absent -> '
 	as_set_up "root deleted"
-	undone "one of a prefix's two filters deleted" \
-		'filter eth1 10.81.0.0/16: unfinished -> class c7c0:1' \
-		tc filter del dev eth1 parent c7c0: protocol ip pref 116
 	: >"$TMP/watch"
 	BEGUN=$(now_ms)
 	in_host tc qdisc replace dev eth1 root handle 7: pfifo limit 7
@@ -254,6 +256,23 @@ classes()
 	as_set_up "root of another kind deleted"
 	watch_ends "classes"
 	host_done "classes"
+}
+
+# One of the two filters of a prefix leads on to its class.
+halves()
+{
+	fresh halves
+	# shellcheck disable=SC2086
+	setup $LHC --shaper htb --quiet eth1
+	watch
+	undone "filter for untagged frames deleted" \
+		'filter eth1 10.81.0.0/16: unfinished -> class c7c0:1' \
+		tc filter del dev eth1 parent c7c0: protocol ip pref 116
+	undone "filter for tagged frames deleted" \
+		'filter eth1 10.81.0.0/16: unfinished -> class c7c0:1' \
+		tc filter del dev eth1 parent c7c0: protocol 802.1Q pref 1116
+	watch_ends "halves"
+	host_done "halves"
 }
 
 routes()
@@ -578,6 +597,38 @@ two()
 	host_done "two watches"
 }
 
+# What hangs while it holds the lock keeps the watch waiting, which says so.  As /run is, the
+# folder is one in memory: of a lock on an overlay the kernel tells another device.
+held()
+{
+	local holder
+
+	mkdir -p "$CTCP_RUNDIR"
+	mount -t tmpfs none "$CTCP_RUNDIR"
+	fresh held
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch
+	flock "$CTCP_RUNDIR/lock" sleep 25 &
+	holder=$!
+	until_true 2 is_locked
+	in_host ip route del 10.81.0.0/16
+	sleep 9
+	equal "another at work for 9 s: no word" 1 "$(wc -l <"$TMP/watch")"
+	sleep 11
+	matches "another at work: said for whom it waits" \
+		" waiting process $holder \(flock .* sleep 25\) has held the lock for 10 s; " \
+		"$(<"$TMP/watch")"
+	equal "another at work: said once" 2 "$(wc -l <"$TMP/watch")"
+	wait "$holder"
+	BEGUN=$(now_ms)
+	in_time "another at work: it goes on then" has_route
+	as_set_up "another at work"
+	watch_ends "another at work"
+	host_done "another at work"
+	umount "$CTCP_RUNDIR"
+}
+
 # Killed in a run; the watch makes good what the next command would.
 cut_short()
 {
@@ -667,6 +718,7 @@ late_devices()
 neighbours
 reloaded
 classes
+halves
 routes
 flaps
 carrier
@@ -677,6 +729,7 @@ waiting
 only_said
 odd_name
 two
+held
 cut_short
 another_one
 late_devices

@@ -101,22 +101,47 @@ int holders_walk(holder_fn each, void *data, uint32_t *blind, struct err *e)
 	return 0;
 }
 
+/* Of a file of /proc/PID, as much as there is room for; -1: that process has ended */
+static ssize_t read_of(pid_t pid, const char *name, char *buf, size_t len)
+{
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, len);
+	close(fd);
+	return n;
+}
+
 /* "?" of one that has ended */
 void holder_program(pid_t pid, char program[PROGRAM_LEN])
 {
-	char path[32];
-	ssize_t n = -1;
-	int fd;
+	ssize_t n = read_of(pid, "comm", program, PROGRAM_LEN - 1);
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, program, PROGRAM_LEN - 1);
-		close(fd);
-	}
 	if (n <= 0)
 		n = snprintf(program, PROGRAM_LEN, "?");
 	program[n] = 0;
 	program[strcspn(program, "\n")] = 0;
 	text_clean(program);
+}
+
+/* Its words with single blanks between; false: it has ended, or has none. */
+bool holder_command(pid_t pid, char command[COMMAND_LEN])
+{
+	ssize_t n = read_of(pid, "cmdline", command, COMMAND_LEN - 1);
+
+	if (n <= 0)
+		return false;
+	while (n && !command[n - 1])
+		n--;
+	command[n] = 0;
+	while (n-- > 0)
+		if (!command[n])
+			command[n] = ' ';
+	text_clean(command);
+	return true;
 }

@@ -13,6 +13,7 @@
 
 #include "err.h"
 
+#define COMMAND_LEN	256	/* bytes of a command line that are told */
 #define PROGRAM_LEN	64	/* bytes; TASK_COMM_LEN is 16, that of kernel threads longer */
 
 struct holder {
@@ -26,5 +27,6 @@ typedef bool (*holder_fn)(const struct holder *h, void *data);
 
 int holders_walk(holder_fn each, void *data, uint32_t *blind, struct err *e);
 void holder_program(pid_t pid, char program[PROGRAM_LEN]);
+bool holder_command(pid_t pid, char command[COMMAND_LEN]);
 
 #endif

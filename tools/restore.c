@@ -224,10 +224,9 @@ static void settle(struct watch_look *k, const struct session *s)
 static int run_peek(struct session *s, void *data, struct err *e)
 {
 	struct watch_look *k = data;
-	char pid[16];
 	int rc;
 
-	k->busy = store_is_locked(&s->store, pid);
+	k->busy = store_is_locked(&s->store, k->pid);
 	if (k->busy)
 		return 0;
 	look_at_file(k, s);

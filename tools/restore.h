@@ -22,6 +22,7 @@ struct watch_look {
 	uint32_t circuits;
 	uint64_t confirm_us;		/* left to a change that waits, 0 = none */
 	bool busy;			/* another ctcp-setup is at work: look again */
+	char pid[16];			/* of that */
 	bool refused;			/* by the kernel: not at once again */
 	/* of the look under way */
 	bool commanded;			/* a command ran since the last one */

@@ -18,9 +18,11 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "command.h"
 #include "event.h"
 #include "hear.h"
+#include "holder.h"
 #include "restore.h"
 
 #define STAT_MS		500		/* where there is no inotify */
@@ -35,6 +37,7 @@ struct watch {
 	const struct args *args;
 	struct watch_look look;
 	struct burst burst;
+	struct busy busy;
 	uint64_t again, not_before;	/* us of hear_clock(), 0 = none */
 	struct hear kernel;
 	struct genl module;		/* nl.sock NULL: it is not loaded, or tells of nothing */
@@ -221,6 +224,16 @@ static void say_failure(struct watch *w, const struct err *e)
 	w->said = *e;
 }
 
+/* A command takes a moment, and one that hangs would keep all looks waiting unheard. */
+static void say_busy(struct watch *w)
+{
+	char text[COMMAND_LEN + 160];
+
+	if (busy_is_to_say(&w->busy, w->look.busy ? w->look.pid : NULL, hear_clock()))
+		say_text(&w->look.says, "waiting", NULL,
+			 busy_text(&w->busy, text, sizeof(text)));
+}
+
 static void plan_next(struct watch *w)
 {
 	uint64_t now = hear_clock();
@@ -249,6 +262,7 @@ static void look(struct watch *w)
 	/* what was refused has a line of its own */
 	if (!w->look.refused && (w->rc || !w->look.busy))
 		say_failure(w, &e);
+	say_busy(w);
 	plan_next(w);
 	/* loaded by that look: what has happened to its circuits since, nobody heard */
 	if (follow_module(w))

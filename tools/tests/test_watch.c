@@ -9,9 +9,11 @@
 #include <linux/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "test.h"
 
+#include "busy.h"
 #include "interest.h"
 #include "ledger.h"
 #include "route.h"
@@ -37,6 +39,44 @@ static enum verdict look(struct ledger *l, const struct drift *d, bool commanded
 	}
 	ledger_end(l, commanded, now);
 	return v;
+}
+
+/* --- another at work ------------------------------------------------------- */
+
+/* Once of each that is at work for ten seconds, and not of a row of short ones. */
+static void test_busy(void **state)
+{
+	static const struct {
+		uint64_t at;
+		const char *pid;
+		bool says;
+	} rows[] = {
+		{ 0, "1", false }, { 9, "1", false }, { 10, "1", true }, { 11, "1", false },
+		{ 30, "1", false }, { 31, "2", false }, { 40, "2", false }, { 41, "2", true },
+		{ 42, NULL, false }, { 43, "2", false }, { 52, "2", false }, { 53, "2", true },
+	};
+	struct busy b = { 0 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(busy_is_to_say(&b, rows[i].pid, START + rows[i].at * S),
+				 rows[i].says);
+}
+
+static void test_busy_text(void **state)
+{
+	struct busy b = { 0 };
+	char text[512], pid[40];
+
+	(void)state;
+	snprintf(b.pid, sizeof(b.pid), "%d", getpid());
+	snprintf(pid, sizeof(pid), "process %d (", getpid());
+	assert_non_null(strstr(busy_text(&b, text, sizeof(text)), pid));
+	assert_non_null(strstr(text, "test_watch"));
+	strcpy(b.pid, "unknown");
+	assert_non_null(strstr(busy_text(&b, text, sizeof(text)),
+			       "process unknown (which is not seen here) has held"));
 }
 
 /* --- the rule of three ----------------------------------------------------- */
@@ -477,6 +517,8 @@ static void test_burst(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_busy_text),
 		cmocka_unit_test(test_three_times),
 		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_items),
