@@ -368,6 +368,54 @@ made()
 	configured
 }
 
+# save replaces a file as a whole or not at all, and apply takes no part of one for all of it.
+saved()
+{
+	local file=$TMP/small/circuits before n size
+
+	host saved
+	list_of 100 none >"$TMP/circuits"
+	setup apply --quiet "$TMP/circuits"
+	before=$(state)
+	mkdir "$TMP/small"
+	mount -t tmpfs -o size=8k none "$TMP/small"
+	echo "# old" >"$file"
+	says "save on a full disk" 1 "cannot write $file, which is as it was: No space left" \
+		setup save "$file"
+	equal "save on a full disk: the old file" "# old" "$(<"$file")"
+	equal "save on a full disk: no other file" circuits "$(ls -A "$TMP/small")"
+	equal "save to a full disk by the shell: exit status" 3 \
+		"$(in_host sh -c "ctcp-setup save >$TMP/small/part 2>/dev/null; echo \$?")"
+	at_least "save to a full disk by the shell: what is there of it" 1 \
+		"$(wc -c <"$TMP/small/part")"
+	says "apply of that" 1 "part, line [0-9]+: " setup apply "$TMP/small/part"
+	umount "$TMP/small"
+	file=$TMP/link
+	echo "# old" >"$TMP/target"
+	chmod 640 "$TMP/target"
+	ln -s target "$file"
+	works "save" setup save "$file"
+	equal "save: mode and link stay" "640 symbolic link" \
+		"$(stat -c %a "$TMP/target") $(stat -c %F "$file")"
+	same "save: as to standard output" "$(setup save)" "$(<"$file")"
+	works "save: diff" setup diff "$file"
+	says "save: in the place of what is no file" 1 '/dev/null is not a file' \
+		setup save /dev/null
+	size=$(wc -c <"$file")
+	for n in 0 1 5 6 20 41 200 1000 $((size / 2)) $((size - 5)) $((size - 4)) $((size - 2)); do
+		head -c "$n" "$file" >"$TMP/cut"
+		says "the first $n bytes of $size: apply" 1 'cut(, line [0-9]+: | is empty)' \
+			setup apply "$TMP/cut"
+	done
+	head -n -20 "$file" >"$TMP/cut"
+	says "without its last lines: apply" 1 'cut, line 82: .* no end .* cut short' \
+		setup apply "$TMP/cut"
+	says "without its last lines: diff" 4 'no end .* cut short' setup diff "$TMP/cut"
+	unchanged "of all these: nothing changed" "$before"
+	works "saved: undo" setup undo --all --quiet
+	host_end
+}
+
 # Many are set and read in few datagrams, one alone is not: both make the same.
 at_once()
 {
@@ -439,6 +487,7 @@ files
 bad_files
 killed
 hundred
+saved
 at_once none
 at_once htb
 refused_at_once

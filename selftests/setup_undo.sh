@@ -623,7 +623,7 @@ way_back_gone()
 	host_end
 	moved way-back-gone-apply
 	ip -n "$HOST" link del eth2
-	: >"$TMP/none"
+	echo "# no circuit" >"$TMP/none"
 	run setup apply --quiet "$TMP/none"
 	equal "the way back is gone: apply without the circuit: exit status" 0 "$RC"
 	matches "the way back is gone: apply says so" 'does not come back' "$ERR"

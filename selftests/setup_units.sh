@@ -48,7 +48,8 @@ for unit in $UNITS; do
 	equal "$unit: nothing waits for it" "" "$(keys "$unit" 'Before\|RequiredBy')"
 	equal "$unit: no ExecStop, as circuits stay" "" "$(keys "$unit" ExecStop)"
 done
-equal "only where there is a file" "$CIRCUITS" "$(keys ctcp-setup.service ConditionPathExists)"
+equal "only where there is a file with something in it" "$CIRCUITS" \
+	"$(keys ctcp-setup.service ConditionFileNotEmpty)"
 for neighbour in systemd-networkd NetworkManager networking; do
 	matches "behind $neighbour" "(^| )$neighbour.service( |$)" \
 		"$(keys ctcp-setup.service After)"

@@ -55,6 +55,10 @@ static int read_file(const char *name, struct state *wanted, struct err *e)
 		err_set(e, rc, "cannot read %s: %s", name, strerror(-rc));
 	if (in != stdin)
 		fclose(in);
+	if (!rc && !len)
+		rc = err_set(e, -ENODATA,
+			     "%s is empty, as one that could not be written; undo --all, or a file with a comment, takes all circuits away",
+			     name);
 	if (!rc) {
 		rc = circuits_parse(text, len, wanted, &why);
 		if (rc)

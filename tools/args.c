@@ -246,6 +246,15 @@ static int parse_file(int argc, char **argv, struct args *a, struct err *e)
 	return 0;
 }
 
+static int parse_target(int argc, char **argv, struct args *a, struct err *e)
+{
+	if (argc > 1)
+		return err_set(e, -EINVAL, "one file at a time, not \"%s\" and \"%s\"", argv[0],
+			       argv[1]);
+	a->target = argc && strcmp(argv[0], "-") ? argv[0] : NULL;
+	return 0;
+}
+
 /* What stands there without an option: a device, say; it may be left out. */
 static int parse_operand(int argc, char **argv, unsigned int takes, struct args *a,
 			 struct err *e)
@@ -256,6 +265,8 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 		return parse_words(argc, argv, a, e);
 	if (takes & TAKES_FILE)
 		return parse_file(argc, argv, a, e);
+	if (takes & TAKES_TARGET)
+		return parse_target(argc, argv, a, e);
 	if (takes & TAKES_NAME && argc) {
 		if (parse_name(argv[0], a->name, e))
 			return -EINVAL;

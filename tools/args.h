@@ -18,6 +18,7 @@ struct args {
 	struct prefix peer;		/* of reset, family 0 = none */
 	char name[TCP_CIRCUIT_NAME_LEN];	/* of reset, add, change, del; "" = none */
 	const char *file;		/* of apply and diff, "-" = standard input */
+	const char *target;		/* of save, NULL = standard output */
 	uint64_t confirm_us;		/* within which a change is to be confirmed, 0 = need not */
 	uint64_t wait_us;		/* of apply, for devices that are missing or down */
 	uint64_t for_us;		/* of verify --measure, 0 = as long as it likes */
@@ -51,6 +52,7 @@ struct args {
 #define TAKES_WAIT	4096U
 #define TAKES_SAY	8192U
 #define TAKES_MEASURE	16384U
+#define TAKES_TARGET	32768U	/* a file that is written, or none */
 
 extern const struct circuit circuit_bare, circuit_added;
 

@@ -42,7 +42,7 @@ static const struct command {
 	{ "confirm", command_confirm, TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
 	{ "cancel", command_cancel, TAKES_JSON | TAKES_QUIET, NEEDS_NOTHING },
 	{ "list", command_list, TAKES_JSON, NEEDS_NOTHING },
-	{ "save", command_save, 0, NEEDS_NOTHING },
+	{ "save", command_save, TAKES_TARGET, NEEDS_NOTHING },
 	{ "apply", command_apply,
 	  TAKES_FILE | TAKES_JSON | TAKES_QUIET | TAKES_DRY_RUN | TAKES_CONFIRM | TAKES_WAIT,
 	  NEEDS_NOTHING },
@@ -66,7 +66,7 @@ static const char help[] =
 "       ctcp-setup change NAME [OPTIONS]\n"
 "       ctcp-setup del NAME [--force]\n"
 "       ctcp-setup list [--json]\n"
-"       ctcp-setup save > FILE\n"
+"       ctcp-setup save [FILE]\n"
 "       ctcp-setup apply FILE [--wait TIME] [--dry-run] [--json]\n"
 "       ctcp-setup diff FILE [--json]\n"
 "       ctcp-setup show [DEV | NAME] [--json]\n"

@@ -3,10 +3,13 @@
  * ctcp-setup list and save: the circuits of this namespace, a line each; for a person,
  * or as the file that apply takes.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "command.h"
 #include "print.h"
+#include "replace.h"
 #include "text.h"
 #include "units.h"
 
@@ -56,18 +59,20 @@ static json_t *list_json(const struct state *st)
 	return list;
 }
 
-static void save(const struct state *st)
+/* With a begin and an end, by which apply knows a file that was cut short. */
+static void save(FILE *out, const struct state *st)
 {
 	uint32_t i;
 
-	printf("# circuits, for ctcp-setup apply\n");
+	fprintf(out, "begin # circuits, for ctcp-setup apply\n");
 	for (i = 0; i < st->n_circuits; i++) {
 		struct circuit c = st->circuits[i].circuit;
 
 		text_clean(c.dev);
-		fputs("add", stdout);
-		circuit_print(stdout, &c);
+		fputs("add", out);
+		circuit_print(out, &c);
 	}
+	fprintf(out, "end\n");
 }
 
 static int run_list(struct session *s, void *unused, struct err *e)
@@ -89,13 +94,32 @@ int command_list(const struct args *a, struct err *e)
 	return session_run(a, run_list, NULL, e);
 }
 
+static int save_as(const char *name, const struct state *st, struct err *e)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int rc;
+
+	if (out)
+		save(out, st);
+	if (!out || fclose(out))
+		rc = err_set(e, -ENOMEM, "out of memory");
+	else
+		rc = replace_file(name, text, len, e);
+	free(text);
+	return rc;
+}
+
 static int run_save(struct session *s, void *unused, struct err *e)
 {
 	int rc = session_peek(s, e);
 
 	(void)unused;
+	if (!rc && s->args->target)
+		return save_as(s->args->target, &s->state, e);
 	if (!rc)
-		save(&s->state);
+		save(stdout, &s->state);
 	return rc;
 }
 

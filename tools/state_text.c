@@ -324,6 +324,17 @@ static void cut_comment(char *line)
 		*p = 0;
 }
 
+/* What is between a begin and an end is a whole list; a list need not have them. */
+static int parse_mark(struct parser *p, bool ends)
+{
+	if (ends ? !p->begun : p->begun || p->st->n_circuits)
+		return err_set(&p->why, -EBADMSG, ends ? "there is an end and no begin" :
+			       "begin is for the first line of all");
+	p->begun = true;
+	p->ended = ends;
+	return 0;
+}
+
 static int parse_file_line(struct parser *p, char *line)
 {
 	char *words[WORDS_MAX + 1];
@@ -338,9 +349,13 @@ static int parse_file_line(struct parser *p, char *line)
 	if (n < 0)
 		return err_set(&p->why, -EBADMSG, "a quotation mark is not closed, or there are more than %d words",
 			       WORDS_MAX);
+	if (p->ended)
+		return err_set(&p->why, -EBADMSG, "there is a \"%s\" behind the end", words[0]);
+	if (n == 1 && (!strcmp(words[0], "begin") || !strcmp(words[0], "end")))
+		return parse_mark(p, !strcmp(words[0], "end"));
 	if (strcmp(words[0], "add"))
 		return err_set(&p->why, -EBADMSG,
-			       "\"%s\" is not add NAME OPTION... DEV, which is all that a line may be",
+			       "\"%s\" is not add NAME OPTION... DEV, which is all that a line may be but for begin and end",
 			       words[0]);
 	return parse_circuit(p, n, words, ADDING);
 }
@@ -387,7 +402,10 @@ static int parse_lines(struct parser *p, char *text, size_t len)
 		rc = p->file ? parse_file_line(p, line) : parse_line(p, line);
 		line = end + 1;
 	}
-	return rc ? rc : p->ended || p->file ? 0 : -EBADMSG;
+	if (!rc && p->file && p->begun && !p->ended)
+		err_set(&p->why, -EBADMSG,
+			"there is a begin and no end behind it: the file was cut short");
+	return rc ? rc : p->ended || (p->file && !p->begun) ? 0 : -EBADMSG;
 }
 
 /* A file that a person wrote: its last line may lack a newline.  Into @st, as ADDING. */

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "replace.h"
 #include "store.h"
 
 #ifndef SO_NETNS_COOKIE
@@ -294,33 +295,6 @@ int store_read(struct store *s, struct state *st, struct err *e)
 }
 
 /* --- write ----------------------------------------------------------------- */
-
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		text += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-static int sync_dir(const char *dir)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd))
-		rc = -errno;
-	close(fd);
-	return rc;
-}
 
 static int write_beside(const char *path, const char *text, size_t len)
 {

@@ -459,6 +459,49 @@ static void test_file(void **state)
 	state_free(&st);
 }
 
+/* A list with a begin is one with an end; one that a person wrote need not have either. */
+static void test_marks(void **state)
+{
+#define A "add a --rate 4gbit --rtt 26ms eth1\n"
+#define B "add b --rate 4gbit --rtt 26ms eth2\n"
+	static const struct {
+		const char *text;
+		int rc;
+		const char *why;	/* or how many circuits there are */
+	} rows[] = {
+		{ "begin\n" A B "end\n", 0, "2" },
+		{ "# all\n\nbegin # of all\n" A "end", 0, "1" },
+		{ "begin\nend\n\n# no more\n", 0, "0" },
+		{ A, 0, "1" },
+		{ "begin\n" A, -EBADMSG, "line 2: there is a begin and no end behind it" },
+		{ "begin", -EBADMSG, "line 1: there is a begin and no end behind it" },
+		{ "begi", -EBADMSG, "line 1: \"begi\" is not add" },
+		{ "begin\n" A "en", -EBADMSG, "line 3: \"en\" is not add" },
+		{ A "end\n", -EBADMSG, "line 2: there is an end and no begin" },
+		{ "begin\nend\n" A, -EBADMSG, "line 3: there is a \"add\" behind the end" },
+		{ "begin\nend\nend\n", -EBADMSG, "line 3: there is a \"end\" behind the end" },
+		{ A "begin\n" B "end\n", -EBADMSG, "line 2: begin is for the first line" },
+		{ "begin\nbegin\nend\n", -EBADMSG, "line 2: begin is for the first line" },
+	};
+	struct err e = { "" };
+	struct state st;
+	char n[12];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *text = rows[i].text;
+
+		assert_int_equal(circuits_parse(text, strlen(text), &st, &e), rows[i].rc);
+		snprintf(n, sizeof(n), "%u", st.n_circuits);
+		assert_int_equal(strncmp(rows[i].rc ? e.text : n, rows[i].why,
+					 strlen(rows[i].why)), 0);
+		state_free(&st);
+	}
+#undef A
+#undef B
+}
+
 /* The module is not asked to pace a path that gets H-TCP. */
 static void test_guarantee(void **state)
 {
@@ -976,6 +1019,7 @@ int main(void)
 		cmocka_unit_test(test_bad_confirm_lines),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_guarantee),
 		cmocka_unit_test(test_guarantee_changed),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
