@@ -368,6 +368,30 @@ made()
 	configured
 }
 
+# What circuits share is changed for one while another cannot be planned.
+beside_a_device_down()
+{
+	local before
+
+	without_module
+	host beside
+	another_device eth2
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	before=$(state)
+	setup add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms --quiet eth1
+	setup add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms --quiet eth2
+	in_host ip link set eth2 down
+	works "beside a device that is down: change" setup change lhc --rate 3gbit --quiet
+	equal "beside a device that is down: no run is under way" 0 \
+		"$(cat "$CTCP_RUNDIR"/*.state | grep -c ' next ')"
+	in_host ip link set eth2 up
+	works "the device is up: change" setup change ska --rate 2gbit --quiet
+	works "the device is up: verify" setup verify
+	works "the device is up: undo" setup undo --all --quiet
+	unchanged "the device is up: all as before" "$before"
+	host_end
+}
+
 # save replaces a file as a whole or not at all, and apply takes no part of one for all of it.
 saved()
 {
@@ -487,6 +511,7 @@ files
 bad_files
 killed
 hundred
+beside_a_device_down
 saved
 at_once none
 at_once htb

@@ -266,9 +266,11 @@ static int settle_item(struct diff *d, struct item *it)
 		base_clear(b);
 		return 0;
 	}
-	if (!b || it->left || it->held)
+	if (!b || it->left || (it->held && !it->made))
 		return 0;
-	if (gone || (!waits && item_equal(it->kind, it->name, it->target, b->before))) {
+	/* one that is held may be wanted by who cannot say so now */
+	if (gone || (!waits && !it->held &&
+		     item_equal(it->kind, it->name, it->target, b->before))) {
 		base_clear(b);
 		return 0;
 	}
