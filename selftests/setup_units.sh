@@ -74,6 +74,22 @@ equal "ExecStart: the circuit" 125000000 "$(circuit_value lhc rate)"
 sed -i s/1gbit/2gbit/ "$TMP/circuits"
 runs ctcp-setup.service ExecReload
 equal "ExecReload: the circuit" 250000000 "$(circuit_value lhc rate)"
+setup undo --quiet --all
+sed 's/lhc/ska/; s/10.81/10.82/; s/eth1/eth9/' "$TMP/circuits" >>"$TMP/circuits"
+words=$(keys ctcp-setup.service ExecStart)
+# shellcheck disable=SC2086 # its words
+run in_host ${words//$CIRCUITS/$TMP/circuits}
+equal "a device is dead: ExecStart: exit status" 5 "$RC"
+matches "a device is dead: it is named" '^note: circuit ska: there is no device eth9' "$ERR"
+equal "a device is dead: the other circuit" 250000000 "$(circuit_value lhc rate)"
+equal "a device is dead: it is tried again" on-failure "$(keys ctcp-setup.service Restart)"
+refused "a device is dead: and that is not prevented" \
+	grep -qw 5 <<<"$(keys ctcp-setup.service RestartPreventExitStatus)"
+echo "add" >"$TMP/wrong"
+# shellcheck disable=SC2086 # its words
+run in_host ${words//$CIRCUITS/$TMP/wrong}
+matches "a file that is wrong: it is not tried again" "(^| )$RC( |$)" \
+	"$(keys ctcp-setup.service RestartPreventExitStatus)"
 # shellcheck disable=SC2046 # its words
 ip netns exec "$HOST" $(keys ctcp-setup-watch.service ExecStart) >"$TMP/watch" 2>&1 &
 WATCH=$!

@@ -715,6 +715,85 @@ late_devices()
 	host_end
 }
 
+# --- apply --partial ---------------------------------------------------------
+
+has_circuit()
+{
+	[ -n "$(circuit_value "$1" window)" ]
+}
+
+# left_out NAME COUNT [PATTERN...]: apply --partial leaves so many out, and says these
+left_out()
+{
+	local name=$1 n=$2
+
+	shift 2
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "$name: exit status" 5 "$RC"
+	matches "$name: counted" "^ctcp-setup: $n of 3 circuits are left out" "$ERR"
+	while [ $# -gt 0 ]; do
+		matches "$name: said" "^note: $1.*: it is left out for now$" "$ERR"
+		shift
+	done
+}
+
+# One device is dead, and of another the gateway cannot be reached: the third has its circuit,
+# and they have theirs as soon as they can.
+partial()
+{
+	local late
+
+	fresh partial
+	another_device eth3
+	cat >"$TMP/circuits" <<-END
+		$LHC --shaper tbf eth1
+		add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms eth2
+		add esa --to 10.83.0.0/16 --via 10.99.0.254 --rate 1gbit --rtt 10ms eth3
+	END
+	complains "without --partial" 1 'circuit ska: there is no device eth2' \
+		setup apply --quiet "$TMP/circuits"
+	left_out "--partial" 2 'circuit ska: there is no device eth2' 'circuit esa: .*10.83.0.0/16'
+	as_set_up "--partial"
+	succeeds "--partial: the one that can be" has_route
+	equal "--partial: it alone" lhc "$(setup list --json | jq -r '.[].name')"
+	left_out "--partial once more" 2 'circuit ska: there is no device eth2'
+	setup apply --partial --wait 60s --quiet "$TMP/circuits" >"$TMP/late" 2>&1 &
+	late=$!
+	sleep 1
+	BEGUN=$(now_ms)
+	ip -n "$HOST" -batch - <<-END
+		link add eth2 numtxqueues 1 type veth peer name far-eth2
+		addr add 10.79.0.1/24 dev eth2
+		link set far-eth2 up
+		link set eth2 up
+	END
+	in_time "--partial --wait: a device came" has_circuit ska
+	as_set_up "--partial --wait: a device came"
+	in_host ip addr add 10.99.0.1/24 dev eth3
+	until_true 7 has_circuit esa
+	succeeds "--partial --wait: a gateway came" has_circuit esa
+	wait "$late"
+	equal "--partial --wait: all came, exit status" 0 $?
+	as_set_up "--partial --wait: all came"
+	in_host ip link set eth2 down
+	sed -i '/^add ska/s/1gbit/2gbit/; /^add esa/s/1gbit/3gbit/' "$TMP/circuits"
+	left_out "--partial, a device down" 1 'circuit ska: eth2 is down'
+	equal "--partial, a device down: it stays, and the other changes" "125000000 375000000" \
+		"$(circuit_value ska rate) $(circuit_value esa rate)"
+	in_host ip link set eth2 up
+	works "--partial, it is up" setup apply --partial --quiet "$TMP/circuits"
+	equal "--partial, it is up: it changes" 250000000 "$(circuit_value ska rate)"
+	echo "add bad --rate 1gbit eth1" >>"$TMP/circuits"
+	complains "--partial: a line that is wrong" 1 'line 4: --rtt is missing' \
+		setup apply --partial "$TMP/circuits"
+	complains "--partial with --confirm-within" 2 '--partial makes several changes' \
+		setup apply --partial --confirm-within 5s "$TMP/circuits"
+	complains "--partial elsewhere" 2 '"--partial" is not an option of diff' \
+		setup diff --partial "$TMP/circuits"
+	works "--partial: undo" setup undo --quiet --all
+	host_end
+}
+
 neighbours
 reloaded
 classes
@@ -733,4 +812,5 @@ held
 cut_short
 another_one
 late_devices
+partial
 finish

@@ -24,6 +24,17 @@ static bool all_are_up(const struct state *wanted)
 	return true;
 }
 
+static bool one_is_up(const struct state *wanted, enum standing standing)
+{
+	uint32_t i;
+
+	for (i = 0; i < wanted->n_circuits; i++)
+		if (wanted->circuits[i].standing == standing &&
+		    link_is_up(wanted->circuits[i].circuit.dev))
+			return true;
+	return false;
+}
+
 /* What they say does not matter, only that there was something. */
 static int on_link(const struct nlmsghdr *nlh, void *data)
 {
@@ -32,7 +43,19 @@ static int on_link(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static int wait_until(struct hear *links, uint64_t deadline, const struct state *wanted,
+/* What is waited for */
+struct awaited {
+	const struct state *wanted;
+	bool any;
+	enum standing standing;
+};
+
+static bool is_there(const struct awaited *a)
+{
+	return a->any ? one_is_up(a->wanted, a->standing) : all_are_up(a->wanted);
+}
+
+static int wait_until(struct hear *links, uint64_t deadline, const struct awaited *a,
 		      struct err *e)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -40,7 +63,7 @@ static int wait_until(struct hear *links, uint64_t deadline, const struct state 
 	bool lost;
 	int rc = 0;
 
-	while (!rc && !all_are_up(wanted)) {
+	while (!rc && !is_there(a)) {
 		uint64_t now = hear_clock();
 
 		if (now >= deadline)
@@ -54,8 +77,7 @@ static int wait_until(struct hear *links, uint64_t deadline, const struct state 
 	return rc;
 }
 
-/* 0: time to apply, which says what is still missing. */
-int appear_wait(const struct state *wanted, uint64_t us, struct err *e)
+static int wait_for(const struct awaited *a, uint64_t us, struct err *e)
 {
 	static const int groups[] = { RTNLGRP_LINK };
 	uint64_t deadline = hear_clock() + us;
@@ -63,7 +85,23 @@ int appear_wait(const struct state *wanted, uint64_t us, struct err *e)
 	int rc = hear_open(&links, groups, 1, e);
 
 	if (!rc)
-		rc = wait_until(&links, deadline, wanted, e);
+		rc = wait_until(&links, deadline, a, e);
 	hear_close(&links);
 	return rc;
+}
+
+/* 0: time to apply, which says what is still missing. */
+int appear_wait(const struct state *wanted, uint64_t us, struct err *e)
+{
+	const struct awaited a = { .wanted = wanted };
+
+	return wait_for(&a, us, e);
+}
+
+int appear_wait_any(const struct state *wanted, enum standing standing, uint64_t us,
+		    struct err *e)
+{
+	const struct awaited a = { .wanted = wanted, .any = true, .standing = standing };
+
+	return wait_for(&a, us, e);
 }

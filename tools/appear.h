@@ -10,5 +10,8 @@
 #include "state.h"
 
 int appear_wait(const struct state *wanted, uint64_t us, struct err *e);
+/* Until one is up of those whose circuits stand as @standing. */
+int appear_wait_any(const struct state *wanted, enum standing standing, uint64_t us,
+		    struct err *e);
 
 #endif

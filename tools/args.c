@@ -15,7 +15,7 @@ enum {
 	OPT_RATE = 256, OPT_RTT, OPT_MULTIPLE, OPT_BURST, OPT_LIMIT, OPT_MSS, OPT_STREAMS,
 	OPT_SHAPER, OPT_REST, OPT_UPLINK, OPT_GUARANTEE, OPT_PREFER, OPT_NAME, OPT_TO, OPT_VIA,
 	OPT_LOSS, OPT_PACE, OPT_UNPACED, OPT_EARLY_WINDOW, OPT_OVERBOOK, OPT_DEFAULT_CC,
-	OPT_CONFIRM_WITHIN, OPT_WAIT, OPT_SAY, OPT_MEASURE, OPT_FOR, OPT_DRY_RUN,
+	OPT_CONFIRM_WITHIN, OPT_WAIT, OPT_PARTIAL, OPT_SAY, OPT_MEASURE, OPT_FOR, OPT_DRY_RUN,
 	OPT_JSON, OPT_QUIET, OPT_FORCE, OPT_ALL, OPT_HELP, OPT_VERSION,
 };
 
@@ -43,6 +43,7 @@ static const struct option options[] = {
 	{ "default-cc", no_argument, NULL, OPT_DEFAULT_CC },
 	{ "confirm-within", required_argument, NULL, OPT_CONFIRM_WITHIN },
 	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "partial", no_argument, NULL, OPT_PARTIAL },
 	{ "say", no_argument, NULL, OPT_SAY },
 	{ "measure", no_argument, NULL, OPT_MEASURE },
 	{ "for", required_argument, NULL, OPT_FOR },
@@ -164,7 +165,7 @@ static bool takes_option(unsigned int takes, int opt)
 		return takes & TAKES_ALL;
 	if (opt == OPT_CONFIRM_WITHIN)
 		return takes & TAKES_CONFIRM;
-	if (opt == OPT_WAIT)
+	if (opt == OPT_WAIT || opt == OPT_PARTIAL)
 		return takes & TAKES_WAIT;
 	if (opt == OPT_SAY)
 		return takes & TAKES_SAY;
@@ -185,6 +186,7 @@ static void set_flag(int opt, struct args *a)
 	a->force |= opt == OPT_FORCE;
 	a->all |= opt == OPT_ALL;
 	a->say |= opt == OPT_SAY;
+	a->partial |= opt == OPT_PARTIAL;
 	a->measure |= opt == OPT_MEASURE;
 	a->help |= opt == OPT_HELP;
 	a->version |= opt == OPT_VERSION;
@@ -349,6 +351,9 @@ int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *
 		return rc;
 	if (a->for_us && !a->measure)
 		return err_set(e, -EINVAL, "--for is how long --measure takes; add --measure");
+	if (a->partial && a->confirm_us)
+		return err_set(e, -EINVAL,
+			       "--partial makes several changes, of which --confirm-within would wait for one; leave one of them out");
 	follow_guarantee(a);
 	rc = follow_shaper(preset, a, e);
 	if (rc)

@@ -21,6 +21,7 @@ struct args {
 	const char *target;		/* of save, NULL = standard output */
 	uint64_t confirm_us;		/* within which a change is to be confirmed, 0 = need not */
 	uint64_t wait_us;		/* of apply, for devices that are missing or down */
+	bool partial;			/* of apply: what cannot be set up keeps no other */
 	uint64_t for_us;		/* of verify --measure, 0 = as long as it likes */
 	enum circuit_verb verb;		/* of circuit */
 	struct object object;

@@ -128,8 +128,10 @@ static int make(struct job *job, uint32_t i, struct err *e)
 		job->out->failed++;
 		return text_set(&job->d->of[i]->why, e->text);
 	}
-	if (rc)
+	if (rc) {
+		job->out->refused = c;
 		return rc;
+	}
 	job->d->of[i]->made = true;
 	job->out->changed++;
 	return 0;

@@ -13,6 +13,7 @@ struct outcome {
 	uint32_t changed;	/* set */
 	uint32_t in_use;	/* the module: a later undo removes it */
 	uint32_t failed;	/* of GO_ON: what the kernel refused */
+	const struct change *refused;	/* of ALL_OR_NONE: what failed, of the diff's list */
 };
 
 enum resolve {

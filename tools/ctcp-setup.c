@@ -6,7 +6,8 @@
  *
  * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
  * is as it was, or verify or diff found differences; 2: bad usage; 3: done, but the
- * output could not be written; 4: verify or diff could not look.
+ * output could not be written; 4: verify or diff could not look; 5: done, but for
+ * circuits that apply --partial left out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_OUTPUT, EXIT_UNKNOWN };
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_OUTPUT, EXIT_UNKNOWN, EXIT_PARTLY };
 
 static const struct command {
 	const char *name;
@@ -67,7 +68,7 @@ static const char help[] =
 "       ctcp-setup del NAME [--force]\n"
 "       ctcp-setup list [--json]\n"
 "       ctcp-setup save [FILE]\n"
-"       ctcp-setup apply FILE [--wait TIME] [--dry-run] [--json]\n"
+"       ctcp-setup apply FILE [--wait TIME] [--partial] [--dry-run] [--json]\n"
 "       ctcp-setup diff FILE [--json]\n"
 "       ctcp-setup show [DEV | NAME] [--json]\n"
 "       ctcp-setup verify [DEV | NAME] [--measure [--for TIME]] [--json]\n"
@@ -114,6 +115,7 @@ static const char help[] =
 "  --confirm-within TIME  back to what was before unless ctcp-setup confirm comes\n"
 "                   within TIME, 1s to 1d: 60s, 10min\n"
 "  --wait TIME      apply: for devices that are missing or down, 1s to 1d\n"
+"  --partial        apply: circuits that cannot be set up do not keep the others\n"
 "  --measure        verify: what the circuits carry, against what was planned\n"
 "  --for TIME       verify --measure: for how long it looks, 1s to 1d (5s)\n"
 "  --say            watch: say what differs and do not restore it\n"
@@ -125,7 +127,8 @@ static const char help[] =
 "  -V, --version    print the version\n"
 "\n"
 "Exit status: 0 done; 1 failed, or verify or diff found a difference; 2 bad usage;\n"
-"3 done, but the output could not be written; 4 verify or diff could not look.\n"
+"3 done, but the output could not be written; 4 verify or diff could not look;\n"
+"5 done, but for circuits that apply --partial left out.\n"
 "\n"
 "Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
 
@@ -194,11 +197,16 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
 	return 0;
 }
 
-/* Of a command that looks 1 is a difference: that there is none is not known here. */
+/*
+ * Of a command that looks 1 is a difference: whether there is any is not known here.
+ * -EUCLEAN: what was not left out is done.
+ */
 static int failure(const struct command *cmd, int rc)
 {
 	bool looks = cmd->run == command_verify || cmd->run == command_diff;
 
+	if (cmd->run == command_apply && rc == -EUCLEAN)
+		return EXIT_PARTLY;
 	return looks && rc != -EBADE ? EXIT_UNKNOWN : EXIT_FAILED;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "admit.h"
@@ -54,9 +55,12 @@ static void plan_one(struct session *s, uint32_t i, bool asked, void **known)
 }
 
 /* Which of several it is, is said where it is not the one that the command names. */
-int cannot_plan(const struct session *s, uint32_t i, struct err *e)
+int cannot_plan(struct session *s, uint32_t i, struct err *e)
 {
 	const struct planned *p = &s->planned[i];
+
+	if (!is_not_answered(p->rc))
+		snprintf(s->culprit, sizeof(s->culprit), "%s", s->state.circuits[i].circuit.name);
 
 	if (!s->args->file && s->state.circuits[i].standing == ADDING)
 		return err_set(e, p->rc, "%s", p->why.text);

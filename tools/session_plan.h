@@ -13,6 +13,6 @@ uint64_t need_of_all(const struct session *s);
 bool is_strict(const struct session *s);
 bool is_not_answered(int rc);
 bool stops(const struct session *s, uint32_t i);
-int cannot_plan(const struct session *s, uint32_t i, struct err *e);
+int cannot_plan(struct session *s, uint32_t i, struct err *e);
 
 #endif

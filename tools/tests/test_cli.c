@@ -141,6 +141,8 @@ static void test_usage(void **state)
 		{ 2, "watch --quiet", "", "\"--quiet\" is not an option of watch" },
 		{ 2, "monitor --say", "", "\"--say\" is not an option of monitor" },
 		{ 2, "apply --wait 60 -", "", "--wait: \"60\" has no unit; 60s or 60min?" },
+		{ 2, "diff --partial -", "", "\"--partial\" is not an option of diff" },
+		{ 2, "apply --partial --confirm-within 5s -", "", "--partial makes several" },
 		{ 2, "diff --wait 60s -", "", "\"--wait\" is not an option of diff" },
 		{ 2, "monitor --quiet", "", "\"--quiet\" is not an option of monitor" },
 		{ 2, "show --confirm-within 5s", "",
