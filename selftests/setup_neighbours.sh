@@ -302,6 +302,7 @@ replaced()
 	# What was below ours may be refused in the moment in which theirs comes, and not again.
 	asked=$(lines refused)
 	ip -n "$HOST" link set eth1 alias theirs
+	ip -n "$HOST" link set eth1 alias ''
 	settled
 	equal "$what: no more is asked of the kernel below it" "$asked" "$(lines refused)"
 	matches "$what: it stays" '^qdisc pfifo ' "$(root_qdisc eth1)"
