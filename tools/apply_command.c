@@ -15,6 +15,7 @@
 #include "hear.h"
 #include "link.h"
 #include "order.h"
+#include "out.h"
 #include "print.h"
 
 #define FILE_MAX (64UL << 20)	/* bytes; 60,000 circuits have some 10 MB */
@@ -90,26 +91,16 @@ struct file {
 /* As the same words would be printed. */
 static bool is_same(const struct circuit *a, const struct circuit *b)
 {
-	char *ta = NULL, *tb = NULL;
-	size_t la, lb;
-	FILE *oa, *ob;
+	struct out oa = { .grows = true }, ob = { .grows = true };
 	bool same = !memcmp(a, b, sizeof(*a));
 
 	if (same)
 		return true;
-	oa = open_memstream(&ta, &la);
-	ob = open_memstream(&tb, &lb);
-	if (oa && ob) {
-		circuit_print(oa, a);
-		circuit_print(ob, b);
-	}
-	if (oa)
-		fclose(oa);
-	if (ob)
-		fclose(ob);
-	same = ta && tb && !strcmp(ta, tb);
-	free(ta);
-	free(tb);
+	circuit_put(&oa, a);
+	circuit_put(&ob, b);
+	same = !oa.failed && !ob.failed && !strcmp(oa.text, ob.text);
+	free(oa.text);
+	free(ob.text);
 	return same;
 }
 

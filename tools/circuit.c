@@ -11,6 +11,7 @@
 
 #include "circuit.h"
 #include "guarantee.h"
+#include "out.h"
 #include "text.h"
 #include "units.h"
 #include "words.h"
@@ -239,39 +240,59 @@ bool prefix_holds(const struct prefix *p, const struct prefix *addr)
 	return prefix_equal(&cut, p);
 }
 
-char *format_addr(char *buf, size_t len, const struct prefix *p)
+static void put_addr(struct out *o, const struct prefix *p)
 {
 	char text[INET6_ADDRSTRLEN] = "none";
+	int i;
 
+	for (i = 0; i < 4 && p->family == AF_INET; i++) {
+		out_bytes(o, ".", !!i);
+		out_number(o, p->addr[i]);
+	}
+	if (p->family == AF_INET)
+		return;
 	if (p->family)
 		inet_ntop(p->family, p->addr, text, sizeof(text));
-	snprintf(buf, len, "%s", text);
+	out_text(o, text);
+}
+
+char *format_addr(char *buf, size_t len, const struct prefix *p)
+{
+	struct out o = out_to(buf, len);
+
+	put_addr(&o, p);
 	return buf;
+}
+
+void prefix_put(struct out *o, const struct prefix *p)
+{
+	put_addr(o, p);
+	if (!p->family)
+		return;
+	out_bytes(o, "/", 1);
+	out_number(o, p->len);
 }
 
 char *format_prefix(char *buf, size_t len, const struct prefix *p)
 {
-	char text[INET6_ADDRSTRLEN];
+	struct out o = out_to(buf, len);
 
-	format_addr(text, sizeof(text), p);
-	if (p->family)
-		snprintf(buf, len, "%s/%u", text, p->len);
-	else
-		snprintf(buf, len, "none");
+	prefix_put(&o, p);
 	return buf;
 }
 
 /* All of the far side, with commas between; @len of TO_TEXT is enough. */
 char *format_to(char *buf, size_t len, const struct circuit *c)
 {
-	size_t used = 0;
-	char one[64];
+	struct out o = out_to(buf, len);
 	uint32_t i;
 
-	snprintf(buf, len, "none");
-	for (i = 0; i < c->n_to && used < len; i++)
-		used += (size_t)snprintf(buf + used, len - used, "%s%s", i ? "," : "",
-					 format_prefix(one, sizeof(one), &c->to[i]));
+	if (!c->n_to)
+		out_text(&o, "none");
+	for (i = 0; i < c->n_to; i++) {
+		out_bytes(&o, ",", !!i);
+		prefix_put(&o, &c->to[i]);
+	}
 	return buf;
 }
 

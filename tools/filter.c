@@ -12,6 +12,7 @@
 
 #include "filter.h"
 #include "htb.h"
+#include "out.h"
 
 #define PRIO_IP4	100U	/* of the longest prefix */
 #define PRIO_IP6	200U
@@ -88,11 +89,14 @@ void filter_format(const struct filter *f, char *buf, size_t len)
 		[FILTER_UNFINISHED] = "unfinished",
 		[FILTER_OTHER] = "other",
 	};
+	struct out o = out_to(buf, len);
 
-	if (f->state == FILTER_OURS)
-		snprintf(buf, len, "class %x:%x", OUR_MAJOR, f->minor);
-	else
-		snprintf(buf, len, "%s", states[f->state]);
+	if (f->state != FILTER_OURS) {
+		out_text(&o, states[f->state]);
+		return;
+	}
+	out_text(&o, "class ");
+	classid_put(&o, f->minor);
 }
 
 int filter_parse(const char *text, struct filter *f)

@@ -44,6 +44,8 @@ struct htb_class {
 	char leaf[16];		/* other, the kind of what is below it */
 };
 
+struct out;
+void classid_put(struct out *o, uint32_t minor);
 char *class_name(char *buf, size_t len, const char *dev, uint32_t minor);
 int class_minor(const char *name, uint32_t *minor);
 uint32_t class_leaf_handle(uint32_t minor);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "out.h"
 #include "print.h"
 #include "replace.h"
 #include "text.h"
@@ -60,19 +61,21 @@ static json_t *list_json(const struct state *st)
 }
 
 /* With a begin and an end, by which apply knows a file that was cut short. */
-static void save(FILE *out, const struct state *st)
+static struct out saved(const struct state *st)
 {
+	struct out o = { .grows = true };
 	uint32_t i;
 
-	fprintf(out, "begin # circuits, for ctcp-setup apply\n");
+	out_text(&o, "begin # circuits, for ctcp-setup apply\n");
 	for (i = 0; i < st->n_circuits; i++) {
 		struct circuit c = st->circuits[i].circuit;
 
 		text_clean(c.dev);
-		fputs("add", out);
-		circuit_print(out, &c);
+		out_text(&o, "add");
+		circuit_put(&o, &c);
 	}
-	fprintf(out, "end\n");
+	out_text(&o, "end\n");
+	return o;
 }
 
 static int run_list(struct session *s, void *unused, struct err *e)
@@ -94,20 +97,18 @@ int command_list(const struct args *a, struct err *e)
 	return session_run(a, run_list, NULL, e);
 }
 
-static int save_as(const char *name, const struct state *st, struct err *e)
+static int save(const char *name, const struct state *st, struct err *e)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-	int rc;
+	struct out o = saved(st);
+	int rc = 0;
 
-	if (out)
-		save(out, st);
-	if (!out || fclose(out))
+	if (o.failed)
 		rc = err_set(e, -ENOMEM, "out of memory");
+	else if (name)
+		rc = replace_file(name, o.text, o.used, e);
 	else
-		rc = replace_file(name, text, len, e);
-	free(text);
+		fwrite(o.text, 1, o.used, stdout);
+	free(o.text);
 	return rc;
 }
 
@@ -116,11 +117,7 @@ static int run_save(struct session *s, void *unused, struct err *e)
 	int rc = session_peek(s, e);
 
 	(void)unused;
-	if (!rc && s->args->target)
-		return save_as(s->args->target, &s->state, e);
-	if (!rc)
-		save(stdout, &s->state);
-	return rc;
+	return rc ? rc : save(s->args->target, &s->state, e);
 }
 
 int command_save(const struct args *a, struct err *e)

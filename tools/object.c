@@ -12,6 +12,7 @@
 #include "link.h"
 #include "live.h"
 #include "object.h"
+#include "out.h"
 #include "print.h"
 #include "text.h"
 #include "units.h"
@@ -43,47 +44,35 @@ void object_sort(struct object *o)
 
 /* --- text ------------------------------------------------------------------ */
 
-/* What is written of a value; more than there is room for is counted. */
-struct value_text {
-	char *value;
-	size_t used;
-};
-
-static void put(struct value_text *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void put(struct value_text *t, const char *fmt, ...)
+static void put(struct out *o, const char *key, uint64_t value)
 {
-	size_t room = t->used < ITEM_VALUE ? ITEM_VALUE - t->used : 0;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(room ? t->value + t->used : NULL, room, fmt, ap);
-	va_end(ap);
-	t->used += n > 0 ? (size_t)n : 0;
+	if (!value)
+		return;
+	out_text(o, key);
+	out_number(o, value);
 }
 
 /* -E2BIG: it has more prefixes than an item holds. */
 int object_format(const struct object *o, char value[ITEM_VALUE])
 {
-	struct value_text t = { .value = value };
-	char text[64];
+	struct out out = out_to(value, ITEM_VALUE);
 	uint32_t i;
 
-	put(&t, "window=%u", o->window);
-	if (o->rate)
-		put(&t, " rate=%" PRIu64, o->rate);
-	put(&t, " prefixes=");
-	for (i = 0; i < o->n; i++)
-		put(&t, "%s%s", i ? "," : "", format_prefix(text, sizeof(text), &o->prefixes[i]));
-	if (o->dev[0])
-		put(&t, " dev=%s", o->dev);
-	if (o->mark)
-		put(&t, " mark=%u", o->mark);
-	if (o->flags)
-		put(&t, " flags=%u", o->flags);
-	return t.used < ITEM_VALUE ? 0 : -E2BIG;
+	out_text(&out, "window=");
+	out_number(&out, o->window);
+	put(&out, " rate=", o->rate);
+	out_text(&out, " prefixes=");
+	for (i = 0; i < o->n; i++) {
+		out_bytes(&out, ",", !!i);
+		prefix_put(&out, &o->prefixes[i]);
+	}
+	if (o->dev[0]) {
+		out_text(&out, " dev=");
+		out_text(&out, o->dev);
+	}
+	put(&out, " mark=", o->mark);
+	put(&out, " flags=", o->flags);
+	return out_fits(&out) ? 0 : -E2BIG;
 }
 
 static int parse_prefixes(char *list, struct object *o)

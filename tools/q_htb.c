@@ -8,6 +8,7 @@
  * is there is changed in place and keeps its queue (htb_change_class()), and so does
  * its bfifo.  With a quantum of its own nothing is derived from r2q.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/pkt_sched.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "htb.h"
+#include "out.h"
 #include "units.h"
 
 #define HTB_VERSION	3	/* of the kernel's, since 2.6 */
@@ -24,24 +26,47 @@
 
 /* --- names and text -------------------------------------------------------- */
 
+/* "c7c0:1" */
+void classid_put(struct out *o, uint32_t minor)
+{
+	out_hex(o, OUR_MAJOR);
+	out_bytes(o, ":", 1);
+	out_hex(o, minor);
+}
+
 char *class_name(char *buf, size_t len, const char *dev, uint32_t minor)
 {
-	snprintf(buf, len, "%s %x:%x", dev, OUR_MAJOR, minor);
+	struct out o = out_to(buf, len);
+
+	out_text(&o, dev);
+	out_bytes(&o, " ", 1);
+	classid_put(&o, minor);
 	return buf;
+}
+
+/* Up to four digits; what stands behind them */
+static const char *take_hex(const char *s, uint32_t *n)
+{
+	int i;
+
+	*n = 0;
+	for (i = 0; i < 4 && isxdigit((unsigned char)*s); i++, s++)
+		*n = *n << 4 | (uint32_t)(*s <= '9' ? *s - '0' : (*s | ' ') - 'a' + 10);
+	return s;
 }
 
 /* Of "eth1 c7c0:1", or of "c7c0:1". */
 int class_minor(const char *name, uint32_t *minor)
 {
 	const char *blank = strchr(name, ' ');
-	unsigned int major;
-	int end = 0;
+	uint32_t major;
 
 	name = blank ? blank + 1 : name;
-	if (sscanf(name, "%4x:%4x%n", &major, minor, &end) != 2 || name[end] ||
-	    major != OUR_MAJOR || !*minor)
+	name = take_hex(name, &major);
+	if (major != OUR_MAJOR || *name++ != ':')
 		return -EINVAL;
-	return 0;
+	name = take_hex(name, minor);
+	return *name || !*minor ? -EINVAL : 0;
 }
 
 /*
@@ -54,9 +79,15 @@ uint32_t class_leaf_handle(uint32_t minor)
 	return (minor == OUR_MAJOR ? 0xffffU : minor) << 16;
 }
 
+static void put(struct out *o, const char *key, uint64_t value)
+{
+	out_text(o, key);
+	out_number(o, value);
+}
+
 void class_format(const struct htb_class *c, char *buf, size_t len)
 {
-	int used;
+	struct out o = out_to(buf, len);
 
 	switch (c->state) {
 	case CLASS_ABSENT:
@@ -70,10 +101,11 @@ void class_format(const struct htb_class *c, char *buf, size_t len)
 			 c->rate, c->ceil, c->quantum, c->leaf[0] ? c->leaf : "none");
 		break;
 	case CLASS_OURS:
-		used = snprintf(buf, len, "rate %" PRIu64 " %s %u quantum %u", c->rate,
-				c->burst ? "burst" : "ticks", c->burst ?: c->ticks, c->quantum);
-		if (c->limit && used > 0 && (size_t)used < len)
-			snprintf(buf + used, len - (size_t)used, " limit %u", c->limit);
+		put(&o, "rate ", c->rate);
+		put(&o, c->burst ? " burst " : " ticks ", c->burst ?: c->ticks);
+		put(&o, " quantum ", c->quantum);
+		if (c->limit)
+			put(&o, " limit ", c->limit);
 	}
 }
 

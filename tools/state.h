@@ -46,7 +46,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "circuit.h"
 #include "confirm.h"
@@ -127,7 +126,8 @@ uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed);
 int state_devices_are(struct state *st, struct device_now *list, uint32_t n);
 
 int state_format(const struct state *st, const char *boot, char **text, size_t *len);
-void circuit_print(FILE *out, const struct circuit *c);
+struct out;
+void circuit_put(struct out *o, const struct circuit *c);
 int circuits_parse(const char *text, size_t len, struct state *st, struct err *e);
 int state_parse(const char *text, size_t len, const char *boot, struct state *st,
 		struct err *e);

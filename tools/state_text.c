@@ -11,6 +11,7 @@
 #include "args.h"
 #include "guarantee.h"
 #include "htb.h"
+#include "out.h"
 #include "state.h"
 #include "units.h"
 #include "words.h"
@@ -27,72 +28,122 @@ static const char * const verbs[] = {
 
 /* --- format ---------------------------------------------------------------- */
 
-static void print_sizes(FILE *out, const struct circuit *c)
+/* " --option", and the value behind it */
+static void put(struct out *o, const char *option, const char *value)
 {
-	if (c->multiple != 1300)
-		fprintf(out, " --multiple %u.%03u", c->multiple / 1000, c->multiple % 1000);
-	if (c->streams != 1)
-		fprintf(out, " --streams %u", c->streams);
-	if (c->mss)
-		fprintf(out, " --mss %u", c->mss);
-	if (c->burst)
-		fprintf(out, " --burst %" PRIu64, c->burst);
-	if (c->limit)
-		fprintf(out, " --limit %" PRIu64, c->limit);
+	out_text(o, option);
+	out_text(o, value);
+}
+
+static void put_count(struct out *o, const char *option, uint64_t value)
+{
+	if (!value)
+		return;
+	out_text(o, option);
+	out_number(o, value);
+}
+
+static void put_rate(struct out *o, const char *option, uint64_t rate)
+{
+	char text[64];
+
+	if (rate)
+		put(o, option, format_rate(text, sizeof(text), rate));
+}
+
+static void put_sizes(struct out *o, const struct circuit *c)
+{
+	char text[32];
+
+	if (c->multiple != 1300) {
+		snprintf(text, sizeof(text), "%u.%03u", c->multiple / 1000, c->multiple % 1000);
+		put(o, " --multiple ", text);
+	}
+	put_count(o, " --streams ", c->streams == 1 ? 0 : c->streams);
+	put_count(o, " --mss ", c->mss);
+	put_count(o, " --burst ", c->burst);
+	put_count(o, " --limit ", c->limit);
+}
+
+/* Where its traffic goes, and by which gateway of each family */
+static void put_far_side(struct out *o, const struct circuit *c)
+{
+	char text[64];
+	uint32_t i;
+
+	for (i = 0; i < c->n_to; i++) {
+		out_text(o, i ? "," : " --to ");
+		prefix_put(o, &c->to[i]);
+	}
+	for (i = 0; i < 2; i++)
+		if (c->via[i].family)
+			put(o, " --via ", format_addr(text, sizeof(text), &c->via[i]));
+}
+
+static void put_kind(struct out *o, const struct circuit *c)
+{
+	char text[32];
+
+	if (c->loss)
+		put(o, " --loss ", format_loss(text, sizeof(text), c->loss));
+	if (c->guarantee != GUARANTEE_FULL)
+		put(o, " --guarantee ", guarantee_name(c->guarantee));
+	if (c->prefer != PREFER_UNSAID)
+		put(o, " --prefer ", prefer_name(c->prefer));
+	put(o, " --shaper ", shaper_name(c->shaper));
+	/* who chooses the shaper chooses that, too */
+	if (c->shaper != SHAPER_AUTO)
+		out_text(o, c->pace ? " --pace" : " --unpaced");
 }
 
 /* What `ctcp-setup add` takes; what the bare command has by default is said. */
-void circuit_print(FILE *out, const struct circuit *c)
+void circuit_put(struct out *o, const struct circuit *c)
 {
-	char text[64], to[TO_TEXT];
-	int i;
+	char text[64];
 
-	word_print(out, c->name);
-	fprintf(out, " --rate %s", format_rate(text, sizeof(text), c->rate));
-	fprintf(out, " --rtt %s", format_time(text, sizeof(text), c->rtt_us));
-	if (c->n_to)
-		fprintf(out, " --to %s", format_to(to, sizeof(to), c));
-	for (i = 0; i < 2; i++)
-		if (c->via[i].family)
-			fprintf(out, " --via %s", format_addr(text, sizeof(text), &c->via[i]));
-	print_sizes(out, c);
-	if (c->rest)
-		fprintf(out, " --rest %s", format_rate(text, sizeof(text), c->rest));
-	if (c->uplink)
-		fprintf(out, " --uplink %s", format_rate(text, sizeof(text), c->uplink));
-	if (c->loss)
-		fprintf(out, " --loss %s", format_loss(text, sizeof(text), c->loss));
-	if (c->guarantee != GUARANTEE_FULL)
-		fprintf(out, " --guarantee %s", guarantee_name(c->guarantee));
-	if (c->prefer != PREFER_UNSAID)
-		fprintf(out, " --prefer %s", prefer_name(c->prefer));
-	fprintf(out, " --shaper %s", shaper_name(c->shaper));
-	/* who chooses the shaper chooses that, too */
-	if (c->shaper != SHAPER_AUTO)
-		fputs(c->pace ? " --pace" : " --unpaced", out);
-	fprintf(out, "%s%s%s%s", c->early_window ? " --early-window" : "",
-		c->default_cc ? " --default-cc" : "", c->overbook ? " --overbook" : "",
-		c->dev[0] == '-' ? " --" : "");
-	word_print(out, c->dev);
-	fputc('\n', out);
+	out_word(o, c->name);
+	put(o, " --rate ", format_rate(text, sizeof(text), c->rate));
+	put(o, " --rtt ", format_time(text, sizeof(text), c->rtt_us));
+	put_far_side(o, c);
+	put_sizes(o, c);
+	put_rate(o, " --rest ", c->rest);
+	put_rate(o, " --uplink ", c->uplink);
+	put_kind(o, c);
+	out_text(o, c->early_window ? " --early-window" : "");
+	out_text(o, c->default_cc ? " --default-cc" : "");
+	out_text(o, c->overbook ? " --overbook" : "");
+	out_text(o, c->dev[0] == '-' ? " --" : "");
+	out_word(o, c->dev);
+	out_bytes(o, "\n", 1);
 }
 
-static void print_base(FILE *out, const struct base *b)
+static void put_base(struct out *o, const struct base *b)
 {
-	fprintf(out, "base %s", item_kind_name(b->kind));
-	word_print(out, b->name);
-	fprintf(out, " %d before", b->ifindex);
-	word_print(out, b->before);
-	fputs(" ours", out);
-	word_print(out, b->ours);
+	put(o, "base ", item_kind_name(b->kind));
+	out_word(o, b->name);
+	out_bytes(o, " ", 1);
+	out_number(o, (uint64_t)b->ifindex);
+	out_text(o, " before");
+	out_word(o, b->before);
+	out_text(o, " ours");
+	out_word(o, b->ours);
 	if (b->next) {
-		fputs(" next", out);
-		word_print(out, b->next);
+		out_text(o, " next");
+		out_word(o, b->next);
 	}
-	fputc('\n', out);
+	out_bytes(o, "\n", 1);
 }
 
-static void print_circuits(FILE *out, const struct state *st)
+static void put_device(struct out *o, const struct member *m)
+{
+	out_text(o, "device");
+	out_word(o, m->circuit.dev);
+	out_bytes(o, " ", 1);
+	out_number(o, (uint64_t)m->ifindex);
+	out_bytes(o, "\n", 1);
+}
+
+static void put_circuits(struct out *o, const struct state *st)
 {
 	const struct member *m, *last = NULL;
 	uint32_t i;
@@ -100,51 +151,56 @@ static void print_circuits(FILE *out, const struct state *st)
 	for (i = 0; i < st->n_circuits; i++, last = m) {
 		m = &st->circuits[i];
 		if (!last || last->ifindex != m->ifindex ||
-		    strcmp(last->circuit.dev, m->circuit.dev)) {
-			fputs("device", out);
-			word_print(out, m->circuit.dev);
-			fprintf(out, " %d\n", m->ifindex);
+		    strcmp(last->circuit.dev, m->circuit.dev))
+			put_device(o, m);
+		if (m->classid) {
+			out_text(o, "class ");
+			classid_put(o, m->classid);
+			out_bytes(o, "\n", 1);
 		}
-		if (m->classid)
-			fprintf(out, "class %x:%x\n", OUR_MAJOR, m->classid);
-		fputs(verbs[m->standing], out);
-		circuit_print(out, &m->circuit);
+		out_text(o, verbs[m->standing]);
+		circuit_put(o, &m->circuit);
 	}
 }
 
-static void print_confirm(FILE *out, const struct confirm *c)
+static void put_confirm(struct out *o, const struct confirm *c)
 {
-	fprintf(out, "confirm %" PRIu64 " by %u", c->deadline, c->uid);
-	word_print(out, c->user);
-	fprintf(out, " pid %d tty", c->pid);
-	word_print(out, c->tty);
-	fputs(" command", out);
-	word_print(out, c->command);
-	fprintf(out, "%s\n", c->reverting ? " reverting" : "");
+	char text[64];
+
+	snprintf(text, sizeof(text), "confirm %" PRIu64 " by %u", c->deadline, c->uid);
+	out_text(o, text);
+	out_word(o, c->user);
+	snprintf(text, sizeof(text), " pid %d tty", c->pid);
+	out_text(o, text);
+	out_word(o, c->tty);
+	out_text(o, " command");
+	out_word(o, c->command);
+	out_text(o, c->reverting ? " reverting\n" : "\n");
 }
 
 /* @boot: of the machine's run, after which nothing of this is so any more. */
 int state_format(const struct state *st, const char *boot, char **text, size_t *len)
 {
-	FILE *out = open_memstream(text, len);
+	struct out o = { .grows = true };
 	uint32_t i;
 
-	if (!out)
-		return -ENOMEM;
-	fprintf(out, "ctcp-setup " STATE_VERSION " boot %s\n", boot);
+	put(&o, "ctcp-setup " STATE_VERSION " boot ", boot);
+	out_bytes(&o, "\n", 1);
 	if (st->confirm.deadline)
-		print_confirm(out, &st->confirm);
-	print_circuits(out, st);
+		put_confirm(&o, &st->confirm);
+	put_circuits(&o, st);
 	/* the module is the machine's and not the namespace's */
 	for (i = 0; i < st->n_base; i++)
 		if (st->base[i].kind != ITEM_MODULE)
-			print_base(out, &st->base[i]);
-	fputs("end\n", out);
-	if (fclose(out)) {
-		free(*text);
-		return -ENOMEM;
-	}
-	return 0;
+			put_base(&o, &st->base[i]);
+	out_text(&o, "end\n");
+	*text = o.text;
+	*len = o.used;
+	if (!o.failed)
+		return 0;
+	free(o.text);
+	*text = NULL;
+	return -ENOMEM;
 }
 
 /* --- parse ----------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "out.h"
 #include "units.h"
 
 /* digits / 10^places; places <= 18, so that 10^places fits in 64 bits */
@@ -376,26 +377,31 @@ int parse_count(const char *what, const char *s, uint32_t min, uint32_t max,
 	return 0;
 }
 
+/* Thousandths behind the point, without what is 0 at their end, but at least one place */
+static void put_places(struct out *o, unsigned int n)
+{
+	char places[] = { '.', (char)('0' + n / 100), (char)('0' + n / 10 % 10),
+			  (char)('0' + n % 10) };
+
+	out_bytes(o, places, n % 10 ? 4 : n % 100 ? 3 : 2);
+}
+
 /* The largest unit that leaves at most three places behind the point, exactly. */
 static char *format_unit(char *buf, size_t len, uint64_t value,
 			 const struct unit *table)
 {
 	const struct unit *best = table;
-	char places[4];
-	int n = 3;
+	struct out o = out_to(buf, len);
+	uint64_t rest;
 
 	for (; table->name; table++)
 		if (table->scale <= value && !(value * 1000 % table->scale))
 			best = table;
-	if (!(value % best->scale)) {
-		snprintf(buf, len, "%" PRIu64 "%s", value / best->scale, best->name);
-		return buf;
-	}
-	snprintf(places, sizeof(places), "%03u",
-		 (unsigned int)(value % best->scale * 1000 / best->scale) % 1000);
-	while (n > 1 && places[n - 1] == '0')
-		n--;
-	snprintf(buf, len, "%" PRIu64 ".%.*s%s", value / best->scale, n, places, best->name);
+	rest = value % best->scale;
+	out_number(&o, value / best->scale);
+	if (rest)
+		put_places(&o, (unsigned int)(rest * 1000 / best->scale) % 1000);
+	out_text(&o, best->name);
 	return buf;
 }
 

@@ -3,8 +3,10 @@
  * Lines of words: see words.h.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "out.h"
 #include "words.h"
 
 /* The word at @p, in its place without its quotes; what follows it, or NULL if it has no end. */
@@ -66,15 +68,10 @@ int words_split(char *line, char *words[WORDS_MAX + 1])
 /* With a blank before it. */
 void word_print(FILE *out, const char *word)
 {
-	if (*word && *word != '#' && !strpbrk(word, " \"\\")) {
-		fprintf(out, " %s", word);
-		return;
-	}
-	fputs(" \"", out);
-	for (; *word; word++) {
-		if (*word == '"' || *word == '\\')
-			fputc('\\', out);
-		fputc(*word, out);
-	}
-	fputc('"', out);
+	struct out o = { .grows = true };
+
+	out_word(&o, word);
+	if (!o.failed)
+		fwrite(o.text, 1, o.used, out);
+	free(o.text);
 }

@@ -9,24 +9,25 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "out.h"
 #include "plan.h"
 #include "state.h"
 #include "wants.h"
 
 static char *saved(const struct state *st, size_t *len)
 {
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
+	struct out out = { .grows = true };
 	uint32_t i;
 
-	if (!out)
-		abort();
+	out_bytes(&out, "", 0);
 	for (i = 0; i < st->n_circuits; i++) {
-		fputs("add", out);
-		circuit_print(out, &st->circuits[i].circuit);
+		out_text(&out, "add");
+		circuit_put(&out, &st->circuits[i].circuit);
 	}
-	fclose(out);
-	return text;
+	if (out.failed)
+		abort();
+	*len = out.used;
+	return out.text;
 }
 
 static void plan(const struct circuit *c)

@@ -15,6 +15,7 @@
 #include "test.h"
 
 #include "args.h"
+#include "out.h"
 #include "store.h"
 #include "words.h"
 
@@ -429,25 +430,23 @@ static void test_file(void **state)
 	struct circuit c = sample("eth1");
 	struct state st;
 	struct err e = { "" };
-	char *text;
-	size_t len, i;
-	FILE *out;
+	struct out out;
+	size_t i;
 
 	(void)state;
 	strcpy(c.name, "lhc");
 	for (i = 0; i < ARRAY_SIZE(devs); i++) {
 		strcpy(c.dev, devs[i]);
-		out = open_memstream(&text, &len);
-		fputs("# all\n\t\nadd\t", out);
-		circuit_print(out, &c);
-		assert_int_equal(fseek(out, -1, SEEK_CUR), 0);
-		fputs("\t# the last", out);
-		fclose(out);
-		assert_int_equal(circuits_parse(text, len, &st, &e), 0);
+		out = (struct out){ .grows = true };
+		out_text(&out, "# all\n\t\nadd\t");
+		circuit_put(&out, &c);
+		out.used--;
+		out_text(&out, "\t# the last");
+		assert_int_equal(circuits_parse(out.text, out.used, &st, &e), 0);
 		assert_int_equal(st.n_circuits, 1);
 		assert_circuit(&st.circuits[0].circuit, &c);
 		state_free(&st);
-		free(text);
+		free(out.text);
 	}
 	/* what a person writes is plain */
 	assert_int_equal(circuits_parse("add a --rate 4gbit --rtt 26ms e\377", 32, &st, &e),

@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
 
 #include "circuit.h"
+#include "out.h"
 #include "text.h"
 #include "units.h"
 
@@ -387,6 +389,33 @@ static void test_format(void **state)
 	assert_string_equal(format_loss(text, sizeof(text), 0), "0%");
 }
 
+/* As snprintf() has it: what had no room is counted, and a NUL is always there. */
+static void test_out(void **state)
+{
+	char buf[8];
+	struct out fixed = out_to(buf, sizeof(buf)), grown = { .grows = true };
+	int i;
+
+	(void)state;
+	assert_string_equal(buf, "");
+	out_text(&fixed, "rate ");
+	out_number(&fixed, 0);
+	assert_true(out_fits(&fixed));
+	out_number(&fixed, UINT64_MAX);
+	assert_string_equal(buf, "rate 01");
+	assert_false(out_fits(&fixed));
+	assert_int_equal(fixed.used, 26);
+	out_hex(&fixed, 0xc7c0);
+	assert_string_equal(buf, "rate 01");
+	for (i = 0; i < 3000; i++)
+		out_word(&grown, i % 2 ? "a \"b\\" : "#");
+	assert_false(grown.failed);
+	assert_int_equal(grown.used, 1500 * (4 + 10));
+	assert_int_equal(strlen(grown.text), grown.used);
+	assert_memory_equal(grown.text, " \"#\" \"a \\\"b\\\\\" \"#\"", 17);
+	free(grown.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_dev),
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
