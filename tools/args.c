@@ -319,12 +319,63 @@ static void follow_guarantee(struct args *a)
 		a->circuit.prefer = PREFER_UNSAID;
 }
 
+/* -1: none is called so, by its whole name */
+static int find_option(const char *name)
+{
+	int i;
+
+	for (i = 0; options[i].name; i++)
+		if (options[i].name[0] == *name && !strcmp(options[i].name, name))
+			return i;
+	return -1;
+}
+
+/*
+ * A circuit as it is written into states: whole options, each with its value behind it, of
+ * thousands of lines, for which getopt_long() would take most of the time.  1: it is not
+ * written so.
+ */
+static int parse_plain(int argc, char **argv, unsigned int takes, const struct circuit *preset,
+		       struct args *a, struct err *e)
+{
+	char *operands[2];
+	int i, n = 0, rc = 0;
+
+	for (i = 1; i < argc && !rc; i++) {
+		const char *word = argv[i], *value = NULL;
+		int at = strncmp(word, "--", 2) ? -1 : find_option(word + 2);
+
+		if (*word != '-' && n < 2) {
+			operands[n++] = argv[i];
+			continue;
+		}
+		if (at < 0 || options[at].val > OPT_DEFAULT_CC ||
+		    !takes_option(takes, options[at].val))
+			return 1;
+		if (options[at].has_arg && ++i == argc)
+			return 1;
+		if (options[at].has_arg)
+			value = argv[i];
+		rc = parse_circuit_option(options[at].val, value, a, e);
+	}
+	if (rc)
+		return rc;
+	follow_guarantee(a);
+	return follow_shaper(preset, a, e) ?: parse_operand(n, operands, takes, a, e);
+}
+
 /* @argv[0] is the program or the command. */
 int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
 	       struct args *a, struct err *e)
 {
 	int opt, index, rc = 0;
 
+	*a = (struct args){ .circuit = *preset, .argc = argc, .argv = argv };
+	if (takes & TAKES_CIRCUIT)
+		rc = parse_plain(argc, argv, takes, preset, a, e);
+	if (rc != 1 && takes & TAKES_CIRCUIT)
+		return rc;
+	rc = 0;
 	*a = (struct args){ .circuit = *preset, .argc = argc, .argv = argv };
 	opterr = 0;
 	optind = 0;		/* glibc: start afresh */

@@ -160,10 +160,14 @@ static int add_to(struct circuit *c, const struct prefix *p, struct err *e)
 /* PREFIX[,PREFIX...], more of the far side */
 int parse_to(const char *s, struct circuit *c, struct err *e)
 {
-	char *copy = strdup(s), *rest = copy, *one;
+	char *copy, *rest, *one;
 	struct prefix p;
 	int rc = 0;
 
+	if (!strchr(s, ','))
+		return parse_prefix(s, &p, e) ?: add_to(c, &p, e);
+	copy = strdup(s);
+	rest = copy;
 	if (!copy)
 		return err_set(e, -ENOMEM, "out of memory");
 	while (!rc && (one = strsep(&rest, ",")))

@@ -45,7 +45,7 @@ static int prepare_item(struct diff *d, struct item *it)
 	}
 	b = item_base(d, it);
 	b->ifindex = it->ifindex;
-	return text_set(&b->ours, it->now) ?: text_set(&b->next, it->target);
+	return state_text(st, &b->ours, it->now) ?: state_text(st, &b->next, it->target);
 }
 
 /* Each item that changes has a base, which tells what it is and what it will be. */
@@ -93,8 +93,8 @@ static int go_without(struct job *job, uint32_t i, struct err *e)
 
 	note(job->notes, "%.300s: what it led by is gone, so that it does not come back",
 	     e->text);
-	if (text_set(&it->target, "absent") || text_set(&b->before, "absent"))
-		return err_set(e, -ENOMEM, "out of memory");
+	it->target = "absent";
+	b->before = "absent";
 	c->to = it->target;
 	return faulty_set(job->d->backend, c->kind, c->name, c->to, e);
 }
@@ -126,7 +126,7 @@ static int make(struct job *job, uint32_t i, struct err *e)
 	if (rc && job->resolve != ALL_OR_NONE) {
 		note(job->notes, "%s", e->text);
 		job->out->failed++;
-		return text_set(&job->d->of[i]->why, e->text);
+		return diff_text(job->d, &job->d->of[i]->why, e->text);
 	}
 	if (rc) {
 		job->out->refused = c;
@@ -277,7 +277,8 @@ static int settle_item(struct diff *d, struct item *it)
 		return 0;
 	}
 	b->ifindex = it->ifindex;
-	return text_set(&b->ours, it->target) ?: text_set(&b->next, NULL);
+	b->next = NULL;
+	return state_text(d->state, &b->ours, it->target);
 }
 
 /* Changes that were not made keep what they were prepared with. */

@@ -3,7 +3,6 @@
  * State, wants and the kernel -> changes: see diff.h.
  */
 #include <errno.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,39 +14,21 @@
 #include "object.h"
 #include "qdisc.h"
 
-static int compare(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	return x->kind != y->kind ? (int)x->kind - (int)y->kind : strcmp(x->name, y->name);
-}
-
-static void forget(void *unused)
-{
-	(void)unused;
-}
-
 void diff_free(struct diff *d)
 {
 	uint32_t i;
 
-	tdestroy(d->tree, forget);
-	for (i = 0; i < d->n_items; i++) {
-		free(d->items[i]->name);
-		free(d->items[i]->before);
-		free(d->items[i]->now);
-		free(d->items[i]->target);
-		free(d->items[i]->as_is);
-		free(d->items[i]->wanted);
-		free(d->items[i]->why);
+	for (i = 0; i < d->n_items; i++)
 		free(d->items[i]);
-	}
+	pool_free(&d->texts);
+	free(d->table);
 	free(d->items);
 	free(d->list);
 	free(d->of);
 	free(d->by_circuit);
 	d->by_circuit = NULL;
-	d->tree = NULL;
+	d->table = NULL;
+	d->slots = 0;
 	d->items = NULL;
 	d->list = NULL;
 	d->of = NULL;
@@ -56,16 +37,73 @@ void diff_free(struct diff *d)
 	d->n = 0;
 }
 
+/* A text of the diff's own, as long as it lasts */
+int diff_text(struct diff *d, const char **to, const char *from)
+{
+	if (*to && !strcmp(*to, from))
+		return 0;
+	*to = pool_text(&d->texts, from);
+	return *to ? 0 : -ENOMEM;
+}
+
+/* --- items by kind and name -------------------------------------------------- */
+
+#define SLOTS_LEAST 64U
+
+/* FNV-1a */
+static uint32_t hash_of(enum item_kind kind, const char *name)
+{
+	uint32_t hash = (2166136261U ^ (uint32_t)kind) * 16777619U;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619U;
+	return hash ^ hash >> 15;
+}
+
+/* The slot that has it, or where it would be */
+static struct item **slot_of(const struct diff *d, uint32_t hash, enum item_kind kind,
+			     const char *name)
+{
+	uint32_t i = hash & (d->slots - 1);
+	struct item *it;
+
+	while ((it = d->table[i])) {
+		if (it->hash == hash && it->kind == kind && !strcmp(it->name, name))
+			break;
+		i = (i + 1) & (d->slots - 1);
+	}
+	return &d->table[i];
+}
+
+/* With room for one more */
+static int grow_table(struct diff *d)
+{
+	struct item **table;
+	uint32_t i;
+
+	if (2 * (d->n_items + 1) <= d->slots)
+		return 0;
+	table = calloc(d->slots ? 2 * (size_t)d->slots : SLOTS_LEAST, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	free(d->table);
+	d->table = table;
+	d->slots = d->slots ? 2 * d->slots : SLOTS_LEAST;
+	for (i = 0; i < d->n_items; i++) {
+		struct item *it = d->items[i];
+
+		*slot_of(d, it->hash, it->kind, it->name) = it;
+	}
+	return 0;
+}
+
 /* NULL: neither changed by us so far nor wanted */
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name)
 {
-	const struct item key = { .kind = kind, .name = (char *)name };
-	struct item **found = tfind(&key, &d->tree, compare);
-
-	return found ? *found : NULL;
+	return d->slots ? *slot_of(d, hash_of(kind, name), kind, name) : NULL;
 }
 
-/* NULL: out of memory. */
+/* NULL: out of memory.  @name lasts as long as the diff. */
 static struct item *add_item(struct diff *d, enum item_kind kind, const char *name,
 			     int ifindex)
 {
@@ -74,16 +112,19 @@ static struct item *add_item(struct diff *d, enum item_kind kind, const char *na
 
 	if (list)
 		d->items = list;
-	if (!it || !list || text_set(&it->name, name)) {
+	if (!it || !list || grow_table(d)) {
 		free(it);
 		return NULL;
 	}
 	it->kind = kind;
+	it->name = name;
+	it->hash = hash_of(kind, name);
 	it->ifindex = ifindex;
 	it->circuit = NOBODY;
 	it->base = NOBODY;
 	list[d->n_items++] = it;
-	return tsearch(it, &d->tree, compare) ? it : NULL;
+	*slot_of(d, it->hash, kind, name) = it;
+	return it;
 }
 
 static int no_memory(struct err *e)
@@ -115,8 +156,10 @@ int diff_begin(struct diff *d, struct err *e)
 		struct base *b = &d->state->base[i];
 		struct item *it = add_item(d, b->kind, b->name, b->ifindex);
 
-		if (!it || text_set(&it->before, b->before) || text_set(&it->target, b->before))
+		if (!it)
 			return no_memory(e);
+		it->before = b->before;
+		it->target = b->before;
 		it->base = i;
 	}
 	return 0;
@@ -214,8 +257,19 @@ static const char *as_set(const struct diff *d, const struct item *it, const cha
 	return b && item_equal(it->kind, it->name, now, b->ours) ? b->ours : now;
 }
 
+static int take_now(struct diff *d, struct item *it, const char *now)
+{
+	const char *is = as_set(d, it, now);
+
+	if (is == now)
+		return diff_text(d, &it->now, now);
+	it->now = is;
+	return 0;
+}
+
 static int first_want(struct diff *d, const struct want *w, struct item **item, struct err *e)
 {
+	const char *name = NULL, *is = NULL;
 	struct item *it = *item;
 	char now[ITEM_VALUE];
 	int rc = read_wanted(d, w, now, e);
@@ -223,21 +277,24 @@ static int first_want(struct diff *d, const struct want *w, struct item **item, 
 	if (rc)
 		return rc;
 	if (!it) {
-		it = add_item(d, w->kind, w->name, w->ifindex);
-		if (!it || text_set(&it->before, now) || text_set(&it->target, now))
+		it = diff_text(d, &name, w->name) || diff_text(d, &is, now) ? NULL :
+		     add_item(d, w->kind, name, w->ifindex);
+		if (!it)
 			return no_memory(e);
+		it->before = is;
+		it->target = is;
 		*item = it;
 	}
-	if (text_set(&it->now, as_set(d, it, now)) || text_set(&it->as_is, it->now))
+	if (take_now(d, it, now))
 		return no_memory(e);
+	it->as_is = it->now;
 	return 0;
 }
 
 /* A route is built from the one before; of the rest each want builds on the last one's. */
-static int want_item(struct diff *d, const struct want *w, uint32_t circuit, bool asked,
-		     struct err *e)
+static int want_item(struct diff *d, struct item *it, const struct want *w, uint32_t circuit,
+		     bool asked, struct err *e)
 {
-	struct item *it = diff_find(d, w->kind, w->name);
 	char value[ITEM_VALUE];
 	int rc;
 
@@ -254,15 +311,15 @@ static int want_item(struct diff *d, const struct want *w, uint32_t circuit, boo
 	if (it->rule == w->rule && it->wanted && !strcmp(it->wanted, w->value))
 		return 0;
 	it->rule = w->rule;
-	if (w->rule != RULE_ROUTE && text_set(&it->wanted, w->value))
+	if (w->rule != RULE_ROUTE && diff_text(d, &it->wanted, w->value))
 		return no_memory(e);
 	rc = want_target(w, w->rule == RULE_ROUTE ? it->before : it->target, value, e);
-	if (!rc && text_set(&it->target, value))
+	if (!rc && diff_text(d, &it->target, value))
 		rc = no_memory(e);
 	if (rc || w->rule != RULE_AT_LEAST)
 		return rc;
 	rc = want_target(w, it->as_is, value, e);
-	return !rc && text_set(&it->as_is, value) ? no_memory(e) : rc;
+	return !rc && diff_text(d, &it->as_is, value) ? no_memory(e) : rc;
 }
 
 static bool is(const struct item *it, const char *value)
@@ -303,9 +360,8 @@ static bool root_is_new(struct diff *d, const struct item *it)
 /* --- kept without a look ---------------------------------------------------- */
 
 /* One circuit's alone, and set to what it still wants by a run that ended */
-static bool can_keep(struct diff *d, const struct want *w)
+static bool can_keep(struct diff *d, const struct item *it, const struct want *w)
 {
-	const struct item *it = diff_find(d, w->kind, w->name);
 	const struct base *b = it ? item_base(d, it) : NULL;
 
 	if (!b || b->next || b->ifindex != w->ifindex || root_is_new(d, it))
@@ -316,24 +372,23 @@ static bool can_keep(struct diff *d, const struct want *w)
 	       item_equal(w->kind, w->name, b->ours, w->value);
 }
 
-static int keep_item(struct diff *d, const struct want *w, uint32_t circuit, struct err *e)
+static void keep_item(struct diff *d, struct item *it, const struct want *w, uint32_t circuit)
 {
-	struct item *it = diff_find(d, w->kind, w->name);
 	const char *ours = item_base(d, it)->ours;
 
 	it->circuit = circuit;
 	it->ifindex = w->ifindex;
 	it->rule = w->rule;
-	return text_set(&it->now, ours) || text_set(&it->target, ours) ? no_memory(e) : 0;
+	it->now = ours;
+	it->target = ours;
 }
 
 /* A route's want need not be built where it is kept. */
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex)
 {
-	struct want w = { .kind = ITEM_ROUTE, .ifindex = ifindex };
+	const struct want w = { .kind = ITEM_ROUTE, .ifindex = ifindex };
 
-	snprintf(w.name, sizeof(w.name), "%s", to);
-	return d->trust && can_keep(d, &w);
+	return d->trust && can_keep(d, diff_find(d, ITEM_ROUTE, to), &w);
 }
 
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
@@ -343,12 +398,42 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 	int rc = 0;
 
 	for (i = 0; i < w->n && !rc; i++) {
-		bool keep = d->trust && !asked && can_keep(d, &w->list[i]);
+		const struct want *one = &w->list[i];
+		struct item *it = diff_find(d, one->kind, one->name);
 
-		rc = keep ? keep_item(d, &w->list[i], circuit, e) :
-			    want_item(d, &w->list[i], circuit, asked, e);
+		if (d->trust && !asked && can_keep(d, it, one))
+			keep_item(d, it, one, circuit);
+		else
+			rc = want_item(d, it, one, circuit, asked, e);
 	}
 	return rc;
+}
+
+/* What circuits share: see diff_want_no_more(). */
+int diff_want_shared(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
+		     struct err *e)
+{
+	int rc = diff_want(d, w, circuit, asked, e);
+	struct item *it;
+	uint32_t i;
+
+	d->n_shared = 0;
+	for (i = 0; i < w->n && !rc; i++) {
+		it = diff_find(d, w->list[i].kind, w->list[i].name);
+		if (it && d->n_shared < SHARED_MAX)
+			d->shared[d->n_shared++] = it;
+	}
+	return rc;
+}
+
+/* This circuit wants the same items as the last did, and no more of any. */
+void diff_want_no_more(struct diff *d, uint32_t circuit)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->n_shared; i++)
+		if (!d->aside || d->shared[i]->circuit == NOBODY)
+			d->shared[i]->circuit = circuit;
 }
 
 /* What all circuits share, and once is enough */
@@ -604,7 +689,7 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 		d->left++;
 		return 0;
 	}
-	if (text_set(&it->now, as_set(d, it, now)))
+	if (take_now(d, it, now))
 		return no_memory(e);
 	if (is(it, it->target) && !hides_congctl(d, it)) {
 		d->already++;

@@ -21,6 +21,7 @@
 #include "wants.h"
 
 #define NOBODY UINT32_MAX
+#define SHARED_MAX 16	/* the module, and sysctls */
 #define ELSEWHERE_MAX 4	/* rmem_max, wmem_max, tcp_mem */
 
 /* A number that only the machine's own namespace has, or can set, and what it should be. */
@@ -46,7 +47,8 @@ struct change {
 
 struct item {
 	enum item_kind kind;
-	char *name;
+	uint32_t hash;		/* of kind and name */
+	const char *name;
 	int ifindex;
 	uint32_t base;		/* in the state's list, NOBODY = not changed by us so far */
 	uint32_t circuit;	/* the last that wants it and is told of, any, or NOBODY */
@@ -56,12 +58,12 @@ struct item {
 	bool left;		/* it stays as it is */
 	bool fresh;		/* this run gave it its base */
 	bool made;		/* it was changed */
-	char *why;		/* it was not */
-	char *before;		/* of a fresh item what is there */
-	char *now;		/* NULL: it cannot be read, or is gone */
-	char *target;
-	char *as_is;		/* what the wants make of @now */
-	char *wanted;		/* by the last of the wants, but for a route's */
+	const char *why;		/* it was not */
+	const char *before;		/* of a fresh item what is there */
+	const char *now;		/* NULL: it cannot be read, or is gone */
+	const char *target;
+	const char *as_is;		/* what the wants make of @now */
+	const char *wanted;		/* by the last of the wants, but for a route's */
 };
 
 struct diff {
@@ -81,7 +83,11 @@ struct diff {
 	bool shared_held;	/* as what all circuits share is */
 	uint32_t n_items;
 	struct item **items;
-	void *tree;
+	uint32_t n_shared;
+	struct item *shared[SHARED_MAX];	/* that the last diff_want_shared() wanted */
+	uint32_t slots;		/* a power of two, at least twice n_items; 0 = none so far */
+	struct item **table;	/* by hash */
+	struct pool texts;	/* of items that are not the state's */
 	uint32_t n;		/* of what is to be changed */
 	struct change *list;
 	struct item **of;	/* of each change */
@@ -94,12 +100,16 @@ struct diff {
 };
 
 const char *drift_stays(const struct change *c);
+int diff_text(struct diff *d, const char **to, const char *from);
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);
 bool item_is_leftover(const struct item *it);
 int diff_begin(struct diff *d, struct err *e);
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 	      struct err *e);
+int diff_want_shared(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
+		     struct err *e);
+void diff_want_no_more(struct diff *d, uint32_t circuit);
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
 void diff_hold(struct diff *d, const struct member *m);
 int diff_end(struct diff *d, struct err *e);

@@ -10,6 +10,17 @@
 #include "grow.h"
 #include "ledger.h"
 
+static int text_set(char **to, const char *from)
+{
+	char *copy = from ? strdup(from) : NULL;
+
+	if (from && !copy)
+		return -ENOMEM;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
 /* --- entries --------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)

@@ -105,6 +105,14 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+/* Mostly that of the one before; how many there are then */
+static uint32_t add_device(int *list, uint32_t n, int ifindex)
+{
+	if (!n || list[n - 1] != ifindex)
+		list[n++] = ifindex;
+	return n;
+}
+
 /* Indexes of all devices that the state tells of, each once; NULL: out of memory */
 static int *list_devices(const struct state *st, uint32_t *n)
 {
@@ -115,9 +123,9 @@ static int *list_devices(const struct state *st, uint32_t *n)
 	if (!list)
 		return NULL;
 	for (i = 0; i < st->n_circuits; i++)
-		list[all++] = st->circuits[i].ifindex;
+		all = add_device(list, all, st->circuits[i].ifindex);
 	for (i = 0; i < st->n_base; i++)
-		list[all++] = st->base[i].ifindex;
+		all = add_device(list, all, st->base[i].ifindex);
 	qsort(list, all, sizeof(*list), by_number);
 	for (i = 0; i < all; i++)
 		if (list[i] && (!*n || list[*n - 1] != list[i]))
@@ -178,7 +186,10 @@ static int add_module(struct session *s, struct err *e)
 	if (rc || !s->store.has_module)
 		return rc;
 	b = state_add_base(&s->state, ITEM_MODULE, MODULE_NAME, 0, "absent");
-	return !b || text_set(&b->ours, "loaded") ? err_set(e, -ENOMEM, "out of memory") : 0;
+	if (!b)
+		return err_set(e, -ENOMEM, "out of memory");
+	b->ours = "loaded";
+	return 0;
 }
 
 static int read_state(struct session *s, bool recover, struct err *e)

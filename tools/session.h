@@ -25,6 +25,15 @@ struct planned {
 	struct err why;
 };
 
+/* The largest of the numbers that circuits share, of those that wanted them so far */
+struct most {
+	bool known;
+	bool asked;		/* by a circuit that this command sets */
+	bool htcp;		/* the last was of a path with H-TCP, which wants no module */
+	uint32_t buffer;
+	uint64_t tcp_mem;	/* pages, below the first threshold: the others follow */
+};
+
 struct session {
 	const struct args *args;
 	struct kernel kernel;
@@ -41,6 +50,7 @@ struct session {
 	bool reverting;			/* what cannot be planned does not keep the others */
 	struct confirm caller;		/* of --confirm-within: this process */
 	struct confirm waits;		/* as the state has it, also where that was cut short */
+	struct most most;
 	struct rest rest;		/* of htb, of one device: */
 	int rest_of;			/* its index, 0 = of none so far */
 	struct chosen chosen;		/* for circuits that name no shaper */

@@ -268,6 +268,32 @@ static bool keep_routes(struct session *s, const struct circuit *c, const struct
 	return list;
 }
 
+/* Of thousands of circuits all but the first want no more of what they share. */
+static int want_shared(struct session *s, uint32_t i, bool asked, struct err *e)
+{
+	const struct circuit *c = &s->state.circuits[i].circuit;
+	const struct plan *p = &s->planned[i].plan;
+	struct most *most = &s->most;
+	struct wants w;
+	int rc;
+
+	if (most->known && most->htcp == circuit_is_htcp(c) && most->asked >= asked &&
+	    most->buffer >= p->buffer && most->tcp_mem >= p->tcp_mem[0]) {
+		diff_want_no_more(&s->diff, i);
+		return 0;
+	}
+	wants_shared(c, p, &w);
+	rc = diff_want_shared(&s->diff, &w, i, asked, e);
+	if (rc)
+		return rc;
+	most->known = true;
+	most->asked |= asked;
+	most->htcp = circuit_is_htcp(c);
+	most->buffer = p->buffer > most->buffer ? p->buffer : most->buffer;
+	most->tcp_mem = p->tcp_mem[0] > most->tcp_mem ? p->tcp_mem[0] : most->tcp_mem;
+	return 0;
+}
+
 static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked, bool own_netns,
 			struct err *e)
 {
@@ -288,8 +314,12 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (need > p->plan.need)
 		plan_memory(&p->facts, need - p->plan.need, &p->plan,
 			    asked && !s->reverting ? &s->notes : NULL);
+	rc = want_shared(s, i, asked, e);
+	if (rc)
+		goto out;
 	place_of(s, i, &place);
-	wants_make(c, &p->facts, &p->plan, &place, routes, own_netns, &w);
+	w.n = 0;
+	wants_own(c, &p->facts, &p->plan, &place, routes, own_netns, &w);
 	if (c->guarantee == GUARANTEE_SEMI && sysctl_exists(BREAKER_SYSCTL))
 		wants_add_breaker(c, &w);
 	if (asked && !s->reverting)
@@ -372,7 +402,8 @@ static void ask_circuit(struct session *s, uint32_t i)
 	for (k = 0; k < c->n_to; k++)
 		want_route(s, c, &c->to[k], &s->planned[i], &routes[k], &unused);
 	place_of(s, i, &place);
-	wants_make(c, &s->planned[i].facts, &s->planned[i].plan, &place, routes, false, &w);
+	w.n = 0;
+	wants_own(c, &s->planned[i].facts, &s->planned[i].plan, &place, routes, false, &w);
 	for (k = 0; k < w.n; k++)
 		if (item_goes_with_many(w.list[k].kind))
 			b->get(b, w.list[k].kind, w.list[k].name, value, &unused);

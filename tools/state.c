@@ -19,21 +19,15 @@
 
 void base_clear(struct base *b)
 {
-	free(b->name);
-	free(b->before);
-	free(b->ours);
-	free(b->next);
 	memset(b, 0, sizeof(*b));
 }
 
 void state_free(struct state *st)
 {
-	uint32_t i;
-
-	for (i = 0; i < st->n_base; i++)
-		base_clear(&st->base[i]);
 	free(st->base);
 	free(st->circuits);
+	free(st->text);
+	pool_free(&st->pool);
 	memset(st, 0, sizeof(*st));
 }
 
@@ -88,35 +82,42 @@ struct member *state_add(struct state *st, const struct circuit *c, int ifindex)
 	return m;
 }
 
-int text_set(char **to, const char *from)
+/* A text of the state's own, as long as it lasts; what was there before stays valid, too. */
+int state_text(struct state *st, const char **to, const char *from)
 {
-	char *copy = from ? strdup(from) : NULL;
+	const char *copy;
 
+	if (from && *to && !strcmp(*to, from))
+		return 0;
+	copy = from ? pool_text(&st->pool, from) : NULL;
 	if (from && !copy)
 		return -ENOMEM;
-	free(*to);
 	*to = copy;
 	return 0;
+}
+
+/* For one more, behind the others, of which it is none before n_base says so */
+struct base *state_room_for_base(struct state *st)
+{
+	struct base *list = grown(st->base, st->n_base, sizeof(*list));
+
+	if (!list)
+		return NULL;
+	st->base = list;
+	return memset(&list[st->n_base], 0, sizeof(*list));
 }
 
 /* An item about to be changed for the first time.  NULL: out of memory. */
 struct base *state_add_base(struct state *st, enum item_kind kind, const char *name,
 			    int ifindex, const char *before)
 {
-	struct base *list = grown(st->base, st->n_base, sizeof(*list)), *b;
+	struct base *b = state_room_for_base(st);
 
-	if (!list)
+	if (!b || state_text(st, &b->name, name) || state_text(st, &b->before, before))
 		return NULL;
-	st->base = list;
-	b = &list[st->n_base];
-	memset(b, 0, sizeof(*b));
 	b->kind = kind;
 	b->ifindex = ifindex;
-	if (text_set(&b->name, name) || text_set(&b->before, before) ||
-	    text_set(&b->ours, before)) {
-		base_clear(b);
-		return NULL;
-	}
+	b->ours = b->before;
 	st->n_base++;
 	return b;
 }
@@ -363,7 +364,7 @@ int state_drop(struct state *st, const char *word, bool *any, struct err *e)
 /* --- devices --------------------------------------------------------------- */
 
 /* The object with @dev as its device, where it has one. */
-static int object_move(char **text, const char *dev)
+static int object_move(struct state *st, const char **text, const char *dev)
 {
 	char value[ITEM_VALUE];
 	struct object o;
@@ -378,11 +379,11 @@ static int object_move(char **text, const char *dev)
 	snprintf(o.dev, sizeof(o.dev), "%s", dev);
 	rc = object_format(&o, value);
 	object_free(&o);
-	return rc ? rc : text_set(text, value);
+	return rc ? rc : state_text(st, text, value);
 }
 
 /* "eth1 c7c0:1": the device, and what of it */
-static int name_move(char **name, const char *dev)
+static int name_move(struct state *st, const char **name, const char *dev)
 {
 	size_t n = strcspn(*name, " ");
 	char text[ITEM_NAME];
@@ -390,16 +391,16 @@ static int name_move(char **name, const char *dev)
 	if (n == strlen(dev) && !memcmp(*name, dev, n))
 		return 0;
 	snprintf(text, sizeof(text), "%s%s", dev, *name + n);
-	return text_set(name, text);
+	return state_text(st, name, text);
 }
 
-static int base_move(struct base *b, const char *dev)
+static int base_move(struct state *st, struct base *b, const char *dev)
 {
 	if (b->kind == ITEM_CIRCUIT)
-		return object_move(&b->ours, dev) ?: object_move(&b->next, dev);
+		return object_move(st, &b->ours, dev) ?: object_move(st, &b->next, dev);
 	if (b->kind == ITEM_ROUTE)
 		return 0;
-	return name_move(&b->name, dev);
+	return name_move(st, &b->name, dev);
 }
 
 /* The device of the route that was there before us, 0 = there was none. */
@@ -416,7 +417,9 @@ static int device_before(const struct base *b)
 static int route_gone(struct base *b, int device)
 {
 	b->ifindex = device;
-	return text_set(&b->ours, "absent") ?: text_set(&b->next, NULL);
+	b->ours = "absent";
+	b->next = NULL;
+	return 0;
 }
 
 /*
@@ -430,7 +433,7 @@ static int base_gone(struct state *st, struct base *b)
 
 	snprintf(number, sizeof(number), "#%d", b->ifindex);
 	if (b->kind == ITEM_CIRCUIT)
-		return base_move(b, number);
+		return base_move(st, b, number);
 	if (before && before != b->ifindex)
 		return route_gone(b, before);
 	base_clear(b);
@@ -471,7 +474,7 @@ int state_devices_are(struct state *st, struct device_now *list, uint32_t n)
 
 		now = b->ifindex ? find_device(list, n, b->ifindex) : NULL;
 		if (now)
-			rc = now->dev[0] ? base_move(b, now->dev) : base_gone(st, b);
+			rc = now->dev[0] ? base_move(st, b, now->dev) : base_gone(st, b);
 	}
 	state_pack_base(st);
 	return rc;

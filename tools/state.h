@@ -51,6 +51,7 @@
 #include "confirm.h"
 #include "err.h"
 #include "item.h"
+#include "pool.h"
 
 enum standing {
 	STANDING,	/* as the last run that ended left it */
@@ -76,10 +77,10 @@ struct device_now {
 struct base {
 	enum item_kind kind;
 	int ifindex;			/* of the device that it is bound to, 0 = none */
-	char *name;
-	char *before;			/* what it was before us */
-	char *ours;			/* what we set */
-	char *next;			/* what a run is about to set, NULL = nothing */
+	const char *name;
+	const char *before;		/* what it was before us */
+	const char *ours;		/* what we set */
+	const char *next;		/* what a run is about to set, NULL = nothing */
 };
 
 struct state {
@@ -88,6 +89,8 @@ struct state {
 	struct base *base;
 	uint32_t gone;			/* items that went with their device */
 	struct confirm confirm;
+	char *text;			/* what was parsed, of which texts of @base are parts */
+	struct pool pool;		/* those that are not */
 };
 
 void state_free(struct state *st);
@@ -97,7 +100,8 @@ bool state_is_pending(const struct state *st);
 struct member *state_add(struct state *st, const struct circuit *c, int ifindex);
 struct base *state_add_base(struct state *st, enum item_kind kind, const char *name,
 			    int ifindex, const char *before);
-int text_set(char **to, const char *from);
+struct base *state_room_for_base(struct state *st);
+int state_text(struct state *st, const char **to, const char *from);
 void base_clear(struct base *b);
 void state_pack_base(struct state *st);
 

@@ -322,9 +322,14 @@ static int parse_base(struct parser *p, int n, char **words)
 	    strlen(words[5]) >= ITEM_VALUE ||
 	    strlen(words[7]) >= ITEM_VALUE || (n == 10 && strlen(words[9]) >= ITEM_VALUE))
 		return -EBADMSG;
-	b = state_add_base(p->st, kind, words[2], index, words[5]);
-	if (!b || text_set(&b->ours, words[7]) || text_set(&b->next, n == 10 ? words[9] : NULL))
+	b = state_room_for_base(p->st);
+	if (!b)
 		return -ENOMEM;
+	*b = (struct base){
+		.kind = kind, .name = words[2], .ifindex = index, .before = words[5],
+		.ours = words[7], .next = n == 10 ? words[9] : NULL,
+	};
+	p->st->n_base++;
 	return 0;
 }
 
@@ -501,8 +506,8 @@ int state_parse(const char *text, size_t len, const char *boot, struct state *st
 	if (!copy)
 		return err_set(e, -ENOMEM, "out of memory");
 	memcpy(copy, text, len);
+	st->text = copy;
 	rc = parse_lines(&p, copy, len);
-	free(copy);
 	if (rc == -ENOMEM)
 		err_set(e, rc, "out of memory");
 	else if (rc)

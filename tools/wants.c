@@ -16,6 +16,7 @@
 #include "guarantee.h"
 #include "htb.h"
 #include "object.h"
+#include "out.h"
 #include "qdisc.h"
 #include "wants.h"
 
@@ -33,7 +34,7 @@ static struct want *add_want(struct wants *w, enum item_kind kind, const char *n
 	want->ifindex = 0;
 	want->value[0] = 0;
 	want->route = NULL;
-	snprintf(want->name, sizeof(want->name), "%s", name);
+	memccpy(want->name, name, 0, sizeof(want->name));
 	return want;
 }
 
@@ -42,7 +43,7 @@ static void want_text(struct wants *w, enum item_kind kind, const char *name,
 {
 	struct want *want = add_want(w, kind, name, rule);
 
-	snprintf(want->value, sizeof(want->value), "%s", value);
+	memccpy(want->value, value, 0, sizeof(want->value));
 }
 
 static void want_buffers(struct wants *w, const struct plan *p)
@@ -129,10 +130,13 @@ static void want_filter(struct wants *w, const char *dev, const struct prefix *t
 			uint32_t minor)
 {
 	const struct filter filter = { .state = FILTER_OURS, .minor = minor };
-	char name[ITEM_NAME], text[64];
+	char name[ITEM_NAME];
 	struct want *want;
+	struct out o = out_to(name, sizeof(name));
 
-	snprintf(name, sizeof(name), "%s %s", dev, format_prefix(text, sizeof(text), to));
+	out_text(&o, dev);
+	out_bytes(&o, " ", 1);
+	prefix_put(&o, to);
 	want = add_want(w, ITEM_FILTER, name, RULE_EXACT);
 	filter_format(&filter, want->value, sizeof(want->value));
 }
@@ -219,10 +223,8 @@ static int bound_to(enum item_kind kind, const struct facts *f)
 	}
 }
 
-/* @place: of htb; @routes: one for each prefix of @c, which last as long as @w. */
-void wants_make(const struct circuit *c, const struct facts *f,
-		const struct plan *p, const struct place *place,
-		const struct route_want *routes, bool own_netns, struct wants *w)
+/* The module and the machine's numbers, which circuits share */
+void wants_shared(const struct circuit *c, const struct plan *p, struct wants *w)
 {
 	static const char * const switches[] = {
 		"net.ipv4.tcp_window_scaling", "net.ipv4.tcp_sack",
@@ -231,7 +233,6 @@ void wants_make(const struct circuit *c, const struct facts *f,
 		/* or ssthresh and RTT of an earlier connection come back */
 		"net.ipv4.tcp_no_metrics_save",
 	};
-	uint32_t k;
 	size_t i;
 
 	w->n = 0;
@@ -240,6 +241,18 @@ void wants_make(const struct circuit *c, const struct facts *f,
 	for (i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		want_text(w, ITEM_SYSCTL, switches[i], RULE_AT_LEAST, "1");
 	want_buffers(w, p);
+}
+
+/*
+ * All else, behind what there is in @w.  @place: of htb; @routes: one for each prefix of
+ * @c, which last as long as @w.
+ */
+void wants_own(const struct circuit *c, const struct facts *f, const struct plan *p,
+	       const struct place *place, const struct route_want *routes, bool own_netns,
+	       struct wants *w)
+{
+	uint32_t k;
+
 	want_shaper(w, c, f, p);
 	want_htb(w, c, f, p, place);
 	if (!circuit_is_htcp(c))

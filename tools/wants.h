@@ -42,9 +42,10 @@ struct wants {
 	struct want list[WANTS_MAX];
 };
 
-void wants_make(const struct circuit *c, const struct facts *f,
-		const struct plan *p, const struct place *place,
-		const struct route_want *routes, bool own_netns, struct wants *w);
+void wants_shared(const struct circuit *c, const struct plan *p, struct wants *w);
+void wants_own(const struct circuit *c, const struct facts *f, const struct plan *p,
+	       const struct place *place, const struct route_want *routes, bool own_netns,
+	       struct wants *w);
 void wants_add_breaker(const struct circuit *c, struct wants *w);
 int want_target(const struct want *w, const char *base, char target[ITEM_VALUE],
 		struct err *e);

@@ -56,7 +56,7 @@ int words_split(char *line, char *words[WORDS_MAX + 1])
 				return -EBADMSG;
 		} else {
 			words[n++] = p;
-			p += strcspn(p, " ");
+			p = strchrnul(p, ' ');
 		}
 		if (*p)
 			*p++ = 0;

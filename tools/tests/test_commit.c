@@ -279,7 +279,7 @@ static void run_open(struct run *r)
 	assert_int_equal(store_read_module(&r->store, &r->e), 0);
 	if (r->store.has_module) {
 		b = state_add_base(&r->state, ITEM_MODULE, MODULE_NAME, 0, "absent");
-		assert_int_equal(text_set(&b->ours, "loaded"), 0);
+		assert_int_equal(state_text(&r->state, &b->ours, "loaded"), 0);
 	}
 	r->diff.state = &r->state;
 	r->diff.backend = &fake.backend;
@@ -353,7 +353,8 @@ static int run_diff(struct run *r, uint32_t asked)
 		routes_of(&r->state.circuits[i].circuit, &f, routes);
 		place.classid = r->state.circuits[i].classid;
 		plan_rest(&f, state_rest(&r->state, i, 1250000000), &place.rest);
-		wants_make(&r->state.circuits[i].circuit, &f, &p, &place, routes, true, &w);
+		wants_shared(&r->state.circuits[i].circuit, &p, &w);
+		wants_own(&r->state.circuits[i].circuit, &f, &p, &place, routes, true, &w);
 		rc = diff_want(&r->diff, &w, i, i == asked, &r->e);
 	}
 	return rc ? rc : diff_end(&r->diff, &r->e);

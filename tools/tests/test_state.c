@@ -33,8 +33,8 @@ static void add_base(struct state *st, enum item_kind kind, const char *name, in
 	struct base *b = state_add_base(st, kind, name, ifindex, before);
 
 	assert_non_null(b);
-	assert_int_equal(text_set(&b->ours, ours), 0);
-	assert_int_equal(text_set(&b->next, next), 0);
+	assert_int_equal(state_text(st, &b->ours, ours), 0);
+	assert_int_equal(state_text(st, &b->next, next), 0);
 }
 
 static struct circuit sample(const char *dev)
@@ -258,6 +258,7 @@ static void test_waits_is_a_state(void **state)
 	assert_int_equal(state_format(&st, BOOT, &text, &len), 0);
 	assert_int_equal(state_parse(text, len, BOOT, &back, &e), 0);
 	assert_false(state_is_empty(&back));
+	state_free(&back);
 	assert_int_equal(state_parse(text, len, "another", &back, &e), 0);
 	assert_true(state_is_empty(&back));
 	free(text);
