@@ -4,8 +4,8 @@
  * characters, which a terminal obeys.
  */
 #include <jansson.h>
-#include <stdio.h>
 
+#include "out.h"
 #include "text.h"
 
 static bool is_utf8(const char *s)
@@ -15,6 +15,14 @@ static bool is_utf8(const char *s)
 
 	json_decref(string);
 	return valid;
+}
+
+/* As nearly all is, for which no JSON need be made */
+static bool is_ascii(const char *s)
+{
+	while (*s >= ' ' && *s < 0x7f)
+		s++;
+	return !*s;
 }
 
 /* Bytes of the control character that @s begins with, 0 of another.  C2 80 to C2 9F: C1 */
@@ -28,6 +36,8 @@ static int control_bytes(const unsigned char *s, bool utf8)
 /* @s is NUL-terminated. */
 bool text_is_plain(const char *s)
 {
+	if (is_ascii(s))
+		return true;
 	if (!is_utf8(s))
 		return false;
 	for (; *s; s++)
@@ -39,8 +49,11 @@ bool text_is_plain(const char *s)
 /* A "?" for each byte that is none of it. */
 void text_clean(char *s)
 {
-	bool utf8 = is_utf8(s);
+	bool utf8;
 
+	if (is_ascii(s))
+		return;
+	utf8 = is_utf8(s);
 	while (*s) {
 		int n = control_bytes((const unsigned char *)s, utf8);
 
@@ -52,7 +65,9 @@ void text_clean(char *s)
 /* @s cleaned, as much of it as there is room for. */
 const char *text_copy(char *buf, size_t len, const char *s)
 {
-	snprintf(buf, len, "%s", s);
+	struct out o = out_to(buf, len);
+
+	out_text(&o, s);
 	text_clean(buf);
 	return buf;
 }
