@@ -99,6 +99,12 @@ static struct nlmsghdr *ask_control(void *buf, uint8_t cmd)
 	return nlh;
 }
 
+/* Of many requests that go at once the first one has asked (kernel.c begins them with 0). */
+bool genl_is_resolved(const struct genl *g)
+{
+	return g->family && (g->nl.ahead || g->nl.post);
+}
+
 /*
  * Asked anew for each request, as the module may come and go.  Not asked at all
  * where there is no module: the kernel would load it, and looking changes nothing.
@@ -108,6 +114,8 @@ int genl_resolve(struct genl *g, struct err *e)
 	union nl_request req;
 	int rc;
 
+	if (genl_is_resolved(g))
+		return 0;
 	if (!sysctl_exists(FCWND_SYSCTL))
 		return err_set(e, -EPROTONOSUPPORT, "module %s is not loaded; modprobe %s",
 			       MODULE_NAME, MODULE_NAME);

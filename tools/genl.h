@@ -26,6 +26,7 @@ union genl_request {
 int genl_open(struct genl *g, struct err *e);
 void genl_close(struct genl *g);
 int genl_resolve(struct genl *g, struct err *e);
+bool genl_is_resolved(const struct genl *g);
 int genl_family_parse(const struct nlmsghdr *nlh, struct genl *g);
 int genl_subscribe(struct genl *g, struct err *e);
 bool genl_family_gone(const struct nlmsghdr *nlh);

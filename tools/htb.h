@@ -67,6 +67,11 @@ int class_read(struct nl *nl, int ifindex, uint32_t minor, struct htb_class *c,
 int class_write(struct nl *nl, int ifindex, uint32_t minor, const struct htb_class *c,
 		struct err *e);
 
+/* As class_read(), each class of the root; @each: 0 or -errno */
+int class_read_all(struct nl *nl, int ifindex,
+		   int (*each)(uint32_t minor, const struct htb_class *c, void *data),
+		   void *data, struct err *e);
+
 /* Each class of the root; @each: 0 or -errno */
 int class_each(struct nl *nl, int ifindex, int (*each)(uint32_t classid, void *data),
 	       void *data, struct err *e);

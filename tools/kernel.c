@@ -135,7 +135,7 @@ static int get_circuit(struct kernel *k, const char *name, char *value, struct e
 	int rc;
 
 	strcpy(value, "absent");
-	if (!sysctl_exists(FCWND_SYSCTL))
+	if (!genl_is_resolved(&k->genl) && !sysctl_exists(FCWND_SYSCTL))
 		return 0;
 	rc = object_get(&k->genl, name, &o, e);
 	if (rc)
@@ -155,7 +155,7 @@ static int get_sysctl(const char *name, char *value, struct err *e)
 	return rc;
 }
 
-static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
+static int ask_kernel(struct backend *b, enum item_kind kind, const char *name,
 		      char value[ITEM_VALUE], struct err *e)
 {
 	switch (kind) {
@@ -180,6 +180,27 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 	default:
 		return err_set(e, -EINVAL, "no such kind of item");
 	}
+}
+
+static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
+		      char value[ITEM_VALUE], struct err *e)
+{
+	const char *known = known_get(&of(b)->known, kind, name);
+
+	if (!known)
+		return ask_kernel(b, kind, name, value, e);
+	memccpy(value, known, 0, ITEM_VALUE);
+	return 0;
+}
+
+/* The route to @to, as its item has it */
+int kernel_route(struct kernel *k, const struct prefix *to, struct route *r, struct err *e)
+{
+	const char *known;
+	char name[64];
+
+	known = known_get(&k->known, ITEM_ROUTE, format_prefix(name, sizeof(name), to));
+	return known && !route_from_text(known, r) ? 0 : route_read(&k->nl, to, r, e);
 }
 
 /*
@@ -298,11 +319,19 @@ static int set_circuit(struct kernel *k, const char *name, const char *value, st
 }
 
 /* Ours; somebody's is not looked at. */
-static int check_congctl(const struct route *r, struct err *e)
+static int check_congctl(struct kernel *k, const struct route *r, struct err *e)
 {
-	if (r->len && route_has_congctl(r, CC_NAME))
-		return congctl_need(CC_NAME, e);
-	return r->len && route_has_congctl(r, HTCP_NAME) ? congctl_need(HTCP_NAME, e) : 0;
+	const char *name = !r->len ? NULL :
+			   route_has_congctl(r, CC_NAME) ? CC_NAME :
+			   route_has_congctl(r, HTCP_NAME) ? HTCP_NAME : NULL;
+	int rc;
+
+	/* of many that go at once the first one has asked */
+	if (!name || (k->nl.post && k->has_congctl && !strcmp(k->has_congctl, name)))
+		return 0;
+	rc = congctl_need(name, e);
+	k->has_congctl = rc ? NULL : name;
+	return rc;
 }
 
 static int set_route(struct kernel *k, const char *name, const char *value, struct err *e)
@@ -317,7 +346,7 @@ static int set_route(struct kernel *k, const char *name, const char *value, stru
 		return rc;
 	if (route_from_text(value, &r))
 		return err_set(e, -EINVAL, "the route to %s in the state is not one", name);
-	rc = check_congctl(&r, e);
+	rc = check_congctl(k, &r, e);
 	if (rc)
 		return rc;
 	rc = route_write(&k->nl, &to, &r, &why);
@@ -357,6 +386,7 @@ static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 	int rc;
 
 	kernel_ahead_end(of(b));
+	known_free(&of(b)->known);
 	rc = set_item(of(b), kind, name, value, e);
 	if (rc)
 		return rc;
@@ -383,6 +413,7 @@ void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data)
 	struct err unused = { "" };
 
 	kernel_ahead_end(k);
+	k->genl.family = 0;
 	if (ahead_begin(&k->nl, &unused) || ahead_begin(&k->genl.nl, &unused)) {
 		kernel_ahead_end(k);
 		return;
@@ -401,6 +432,22 @@ void kernel_ahead_end(struct kernel *k)
 {
 	ahead_end(&k->nl);
 	ahead_end(&k->genl.nl);
+}
+
+/* All circuits, and the routes if there are not many more than the @routes to be asked for */
+void kernel_know(struct kernel *k, uint32_t routes)
+{
+	if (sysctl_exists(FCWND_SYSCTL))
+		known_circuits(&k->known, &k->genl);
+	else
+		k->known.whole[ITEM_CIRCUIT] = true;
+	known_routes(&k->known, &k->nl, routes);
+}
+
+/* Classes and filters of a device */
+void kernel_know_device(struct kernel *k, const char *dev, int ifindex)
+{
+	known_device(&k->known, &k->nl, dev, ifindex);
 }
 
 struct asked {
@@ -436,7 +483,14 @@ static int post_item(struct backend *b, enum item_kind kind, const char *name,
 		     const char *value, struct err *e)
 {
 	struct kernel *k = of(b);
-	int rc = k->nl.post ? 0 : post_begin(&k->genl.nl, NULL, e) ?:
+	int rc;
+
+	known_free(&k->known);
+	if (!k->nl.post) {
+		k->genl.family = 0;
+		k->has_congctl = NULL;
+	}
+	rc = k->nl.post ? 0 : post_begin(&k->genl.nl, NULL, e) ?:
 				  post_begin(&k->nl, &k->genl.nl, e);
 
 	return rc ? rc : set_item(k, kind, name, value, e);
@@ -455,18 +509,23 @@ static int flush_items(struct backend *b, struct err *e)
 
 int kernel_open(struct kernel *k, struct err *e)
 {
-	k->backend.many = MANY_LEAST;
-	k->backend.ahead = ahead_of_items;
-	k->backend.post = post_item;
-	k->backend.flush = flush_items;
-	k->backend.get = kernel_get;
-	k->backend.set = kernel_set;
+	*k = (struct kernel){
+		.backend = {
+			.many = MANY_LEAST,
+			.ahead = ahead_of_items,
+			.post = post_item,
+			.flush = flush_items,
+			.get = kernel_get,
+			.set = kernel_set,
+		},
+	};
 	return nlm_open(&k->nl, NETLINK_ROUTE, e) ?: genl_open(&k->genl, e);
 }
 
 void kernel_close(struct kernel *k)
 {
 	kernel_ahead_end(k);
+	known_free(&k->known);
 	nlm_close(&k->nl);
 	genl_close(&k->genl);
 }

@@ -8,17 +8,24 @@
 
 #include "genl.h"
 #include "item.h"
+#include "known.h"
 #include "nl.h"
+#include "route.h"
 
 struct kernel {
 	struct backend backend;
 	struct nl nl;
 	struct genl genl;
+	const char *has_congctl;	/* of routes that are posted: the kernel has it */
+	struct known known;	/* until something is set */
 };
 
 int kernel_open(struct kernel *k, struct err *e);
 void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data);
 void kernel_ahead_end(struct kernel *k);
+int kernel_route(struct kernel *k, const struct prefix *to, struct route *r, struct err *e);
+void kernel_know(struct kernel *k, uint32_t routes);
+void kernel_know_device(struct kernel *k, const char *dev, int ifindex);
 void kernel_close(struct kernel *k);
 
 #endif

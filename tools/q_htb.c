@@ -402,6 +402,97 @@ int class_read(struct nl *nl, int ifindex, uint32_t minor, struct htb_class *c,
 	return rc;
 }
 
+/* What is below each class, by its minor */
+struct leaf {
+	bool known;
+	char kind[16];
+	uint32_t limit;
+};
+
+struct walk_all {
+	int (*each)(uint32_t minor, const struct htb_class *c, void *data);
+	void *data;
+	int ifindex;
+	struct leaf *leaves;
+};
+
+static int on_each_leaf(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct walk_all *walk = data;
+	struct htb_class c = { 0 };
+	struct leaf *leaf;
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*tcm) ||
+	    tcm->tcm_ifindex != walk->ifindex || TC_H_MAJ(tcm->tcm_parent) != OUR_HANDLE)
+		return MNL_CB_OK;
+	on_leaf(nlh, &c);
+	leaf = &walk->leaves[TC_H_MIN(tcm->tcm_parent)];
+	leaf->known = true;
+	leaf->limit = c.limit;
+	memcpy(leaf->kind, c.leaf, sizeof(leaf->kind));
+	return MNL_CB_OK;
+}
+
+static void take_leaf(struct htb_class *c, uint32_t minor, const struct class_found *found,
+		      const struct leaf *leaf)
+{
+	if (minor != CLASS_REST && !found->leaf) {
+		c->state = CLASS_UNFINISHED;
+	} else if (minor != CLASS_REST) {
+		memcpy(c->leaf, leaf->kind, sizeof(c->leaf));
+		c->limit = leaf->limit;
+		if (found->leaf != class_leaf_handle(minor) || strcmp(c->leaf, "bfifo"))
+			c->state = CLASS_OTHER;
+	}
+	if (!found->plain || c->rate != c->ceil)
+		c->state = CLASS_OTHER;
+}
+
+static int on_each_class(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct walk_all *walk = data;
+	struct htb_class c = { 0 };
+	struct class_found found = { .c = &c };
+	uint32_t minor;
+
+	if (!is_htb(nlh) || tcm->tcm_ifindex != walk->ifindex ||
+	    TC_H_MAJ(tcm->tcm_handle) != OUR_HANDLE || !TC_H_MIN(tcm->tcm_handle))
+		return MNL_CB_OK;
+	minor = TC_H_MIN(tcm->tcm_handle);
+	errno = 0;
+	on_class(nlh, &found);
+	/* what came between the two dumps is not known */
+	if (minor != CLASS_REST && found.leaf && !walk->leaves[minor].known)
+		errno = EAGAIN;
+	else
+		take_leaf(&c, minor, &found, &walk->leaves[minor]);
+	if (!errno)
+		errno = -walk->each(minor, &c, walk->data);
+	return errno ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+int class_read_all(struct nl *nl, int ifindex,
+		   int (*each)(uint32_t minor, const struct htb_class *c, void *data),
+		   void *data, struct err *e)
+{
+	struct walk_all walk = { .each = each, .data = data, .ifindex = ifindex };
+	union nl_request req;
+	int rc;
+
+	walk.leaves = calloc(CLASS_REST + 1, sizeof(*walk.leaves));
+	if (!walk.leaves)
+		return err_set(e, -ENOMEM, "out of memory");
+	rc = nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, ifindex, 0, 0, NULL), on_each_leaf,
+		      &walk, e);
+	if (!rc)
+		rc = nlm_dump(nl, qdisc_message(&req, RTM_GETTCLASS, ifindex, OUR_HANDLE, 0,
+						NULL), on_each_class, &walk, e);
+	free(walk.leaves);
+	return rc;
+}
+
 /* --- write ----------------------------------------------------------------- */
 
 static int put_class(struct nl *nl, int ifindex, uint32_t minor, const struct htb_class *c,

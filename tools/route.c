@@ -481,6 +481,15 @@ bool route_text_same_way(const char *a, const char *b)
 	       same_optional(&ra, &rb, RTA_MULTIPATH) && same_optional(&ra, &rb, RTA_NH_ID);
 }
 
+/* Of two with one prefix: is it the one that is used?  The lower metric */
+bool route_text_comes_before(const struct route *r, const char *other)
+{
+	struct route o;
+
+	return route_from_text(other, &o) ||
+	       attr_u32(r, RTA_PRIORITY) < attr_u32(&o, RTA_PRIORITY);
+}
+
 struct text {
 	char *at;
 	size_t left;
@@ -719,24 +728,75 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
+static int dump_main(struct nl *nl, int family, mnl_cb_t each, void *data, struct err *e)
+{
+	union nl_request req;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct rtmsg *rtm;
+
+	nlh->nlmsg_type = RTM_GETROUTE;
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	rtm->rtm_family = (unsigned char)family;
+	rtm->rtm_table = RT_TABLE_MAIN;
+	return nlm_dump(nl, nlh, each, data, e);
+}
+
 static int dump_route(struct nl *nl, const struct prefix *to, struct route *route,
 		      struct err *e)
 {
 	struct search s = { .to = to, .found = route, .e = e };
-	union nl_request req;
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
-	struct rtmsg *rtm;
 	int rc;
 
 	memset(route, 0, sizeof(*route));
-	nlh->nlmsg_type = RTM_GETROUTE;
-	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
-	rtm->rtm_family = (unsigned char)to->family;
-	rtm->rtm_table = RT_TABLE_MAIN;
-	rc = nlm_dump(nl, nlh, on_route, &s, e);
+	rc = dump_main(nl, to->family, on_route, &s, e);
 	if (rc == -ENOENT && !s.rc)	/* no route was ever in that table */
 		rc = 0;
 	return s.rc ? s.rc : rc;
+}
+
+struct route_walk {
+	int (*each)(const struct prefix *to, const struct route *r, void *data);
+	void *data;
+	int family;
+};
+
+/* A lookup does not find one whose next hop is dead. */
+static bool is_walked(const struct rtmsg *rtm, int family)
+{
+	const struct prefix to = { .family = family, .len = rtm->rtm_dst_len };
+
+	return is_wanted(rtm, &to) && !(rtm->rtm_flags & RTNH_F_DEAD);
+}
+
+static int on_walk(const struct nlmsghdr *nlh, void *data)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct route_walk *walk = data;
+	struct err unused = { "" };
+	struct prefix to;
+	struct route r;
+
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm) || !is_walked(rtm, walk->family))
+		return MNL_CB_OK;
+	errno = -take_answer(&r, nlh, &unused);
+	if (errno)
+		return MNL_CB_ERROR;
+	normalise(&r);
+	route_addr(&r, RTA_DST, &to);
+	to.family = walk->family;
+	to.len = rtm->rtm_dst_len;
+	errno = -walk->each(&to, &r, walk->data);
+	return errno ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+int route_each(struct nl *nl, int family,
+	       int (*each)(const struct prefix *to, const struct route *r, void *data),
+	       void *data, struct err *e)
+{
+	struct route_walk walk = { .each = each, .data = data, .family = family };
+	int rc = dump_main(nl, family, on_walk, &walk, e);
+
+	return rc == -ENOENT ? 0 : rc;	/* no route was ever in that table */
 }
 
 static int on_answer(const struct nlmsghdr *nlh, void *data)

@@ -57,11 +57,16 @@ int route_from_text(const char *text, struct route *route);
 bool route_text_equal(const char *a, const char *b);
 bool route_text_without_congctl(const char *now, const char *ours, const char *congctl);
 bool route_text_same_way(const char *a, const char *b);
+bool route_text_comes_before(const struct route *r, const char *other);
 void route_text_describe(const char *name, const char *text, char *buf, size_t len);
 int route_command(const struct route *route, const char *dev, char *buf, size_t len);
 
 int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 	       struct err *e);
+/* Each of the main table by which packets go; @each: 0 or -errno */
+int route_each(struct nl *nl, int family,
+	       int (*each)(const struct prefix *to, const struct route *r, void *data),
+	       void *data, struct err *e);
 int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *from,
 		 unsigned int flags, struct route *route, struct err *e);
 int route_write(struct nl *nl, const struct prefix *to, const struct route *route,

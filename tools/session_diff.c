@@ -49,7 +49,7 @@ static int want_route(struct session *s, const struct circuit *c, const struct p
 	want->congctl = circuit_algorithm(c);
 	want->gateway = *circuit_via(c, to);
 	want->via = want->gateway.family;
-	rc = route_read(&s->kernel.nl, to, &now, e);
+	rc = kernel_route(&s->kernel, to, &now, e);
 	if (!rc && !now.len && !want->via) {
 		rc = route_next_hop(&s->kernel.nl, &p->facts, want, e);
 		if (!rc)
@@ -417,20 +417,43 @@ static void ask_circuits(void *data)
 	uint32_t i;
 
 	for (i = a->first; i < a->end; i++)
-		if (is_wanted(a->s, i) && (is_asked(a->s, i) || !a->s->diff.trust) &&
-		    !a->s->planned[i].rc)
+		if (is_asked(a->s, i) && !a->s->planned[i].rc)
 			ask_circuit(a->s, i);
 	a->s->notes.n = said;
+}
+
+/* What stands is read by the tables of the kernel that have it; what comes is asked ahead. */
+static void know_tables(struct session *s)
+{
+	uint32_t i, routes = 0;
+	int last = 0;
+
+	if (s->diff.trust || s->state.n_circuits < s->kernel.backend.many)
+		return;
+	for (i = 0; i < s->state.n_circuits; i++)
+		routes += s->state.circuits[i].circuit.n_to;
+	kernel_know(&s->kernel, routes);
+	for (i = 0; i < s->state.n_circuits; i++) {
+		const struct facts *f = &s->planned[i].facts;
+
+		if (!s->state.circuits[i].classid || !f->ifindex || f->ifindex == last)
+			continue;
+		last = f->ifindex;
+		kernel_know_device(&s->kernel, f->dev, f->ifindex);
+	}
 }
 
 /* Of one circuit it would not pay; a command that sets one reads that one alone. */
 static void look_ahead(struct session *s, uint32_t first)
 {
 	struct ahead_of a = { .s = s, .first = first, .end = first + MANY_AT_ONCE };
+	uint32_t i, asked = 0;
 
 	if (a.end > s->state.n_circuits)
 		a.end = s->state.n_circuits;
-	if (s->diff.trust || a.end - first < s->kernel.backend.many)
+	for (i = first; i < a.end; i++)
+		asked += is_asked(s, i);
+	if (s->diff.trust || asked < s->kernel.backend.many)
 		kernel_ahead_end(&s->kernel);
 	else
 		kernel_ahead(&s->kernel, ask_circuits, &a);
@@ -474,6 +497,8 @@ int session_diff(struct session *s, struct err *e)
 	if (!rc)
 		rc = diff_begin(&s->diff, e);
 	need = rc ? 0 : need_of_all(s);
+	if (!rc)
+		know_tables(s);
 	for (i = 0; i < s->state.n_circuits && !rc; i++) {
 		if (i % MANY_AT_ONCE == 0)
 			look_ahead(s, i);

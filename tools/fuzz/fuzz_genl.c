@@ -83,6 +83,17 @@ static void ask_item(struct kernel *k, const char *set)
 		object_free(&o);
 }
 
+static void know_circuits(struct kernel *k)
+{
+	const char *value;
+	struct object o;
+
+	known_circuits(&k->known, &k->genl);
+	value = known_get(&k->known, ITEM_CIRCUIT, "lhc");
+	if (value && strcmp(value, "absent") && !object_parse(value, &o))
+		object_free(&o);
+}
+
 static void ask_prefix(struct kernel *k)
 {
 	struct err e = { "" };
@@ -139,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = { "" };
 	struct kernel k;
 
-	if (!size || data[0] > 6)
+	if (!size || data[0] > 7)
 		return -1;
 	if (data[0] == 6) {
 		fake_kernel_begin(data, 0);
@@ -163,6 +174,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 4:
 		ask_totals(&k);
+		break;
+	case 7:
+		know_circuits(&k);
 		break;
 	default:
 		ask_prefix(&k);

@@ -135,6 +135,19 @@ static void hear(struct kernel *k, struct err *e)
 	interest_free(&in);
 }
 
+/* Of a table what get() would answer, or nothing */
+static void check_known(struct kernel *k)
+{
+	unsigned int i;
+
+	for (i = 0; i < N_ITEMS; i++) {
+		const char *value = known_get(&k->known, items[i].kind, items[i].name);
+
+		if (value)
+			check_value(&items[i], value);
+	}
+}
+
 static void ask_other(struct kernel *k, unsigned int what)
 {
 	struct conn c = { .peer = { .family = AF_INET, .len = 32 },
@@ -166,14 +179,22 @@ static void ask_other(struct kernel *k, unsigned int what)
 		parse_address("192.0.2.1", &to);
 		rc = route_lookup(&k->nl, &to, NULL, 0, &r, &e);
 		break;
-	default:
+	case 6:
 		memset(&f, 0, sizeof(f));
 		rc = facts_read(&k->nl, "lo", &f, &e);
+		break;
+	case 7:
+		known_routes(&k->known, &k->nl, 4);
+		check_known(k);
+		break;
+	default:
+		known_device(&k->known, &k->nl, "eth1", FAKE_IFINDEX);
+		check_known(k);
 	}
 	fuzz_true("says why", rc <= 0 && (!rc || e.text[0]), "");
 }
 
-#define OTHERS 7
+#define OTHERS 9
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Texts by name: see map.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+
+#define SLOTS_LEAST 64U
+
+struct map_entry {
+	uint32_t hash;
+	const char *name;	/* NULL: the slot is free */
+	const char *value;
+};
+
+/* FNV-1a, its upper bits in its lower ones, too */
+uint32_t text_hash(const char *text)
+{
+	uint32_t hash = 2166136261U;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619U;
+	return hash ^ hash >> 15;
+}
+
+/* The slot that has it, or where it would be */
+static struct map_entry *slot_of(const struct map *m, uint32_t hash, const char *name)
+{
+	uint32_t i = hash & (m->slots - 1);
+
+	while (m->table[i].name &&
+	       (m->table[i].hash != hash || strcmp(m->table[i].name, name)))
+		i = (i + 1) & (m->slots - 1);
+	return &m->table[i];
+}
+
+/* With room for one more */
+static int grow(struct map *m)
+{
+	struct map bigger = *m;
+	uint32_t i;
+
+	if (2 * (m->n + 1) <= m->slots)
+		return 0;
+	bigger.slots = m->slots ? 2 * m->slots : SLOTS_LEAST;
+	bigger.table = calloc(bigger.slots, sizeof(*bigger.table));
+	if (!bigger.table)
+		return -ENOMEM;
+	for (i = 0; i < m->slots; i++)
+		if (m->table[i].name)
+			*slot_of(&bigger, m->table[i].hash, m->table[i].name) = m->table[i];
+	free(m->table);
+	*m = bigger;
+	return 0;
+}
+
+int map_set(struct map *m, const char *name, const char *value)
+{
+	uint32_t hash = text_hash(name);
+	struct map_entry *entry;
+
+	if (grow(m))
+		return -ENOMEM;
+	entry = slot_of(m, hash, name);
+	value = pool_text(&m->texts, value);
+	if (value && !entry->name) {
+		entry->name = pool_text(&m->texts, name);
+		entry->hash = hash;
+		m->n += !!entry->name;
+	}
+	if (!value || !entry->name)
+		return -ENOMEM;
+	entry->value = value;
+	return 0;
+}
+
+const char *map_get(const struct map *m, const char *name)
+{
+	return m->slots ? slot_of(m, text_hash(name), name)->value : NULL;
+}
+
+void map_free(struct map *m)
+{
+	free(m->table);
+	pool_free(&m->texts);
+	memset(m, 0, sizeof(*m));
+}
