@@ -32,8 +32,12 @@ static struct kernel *of(struct backend *b)
 	return (struct kernel *)b;
 }
 
+/* Right after link_index(): a question that failed does not say that the device is gone. */
 static int no_device(const char *dev, struct err *e)
 {
+	if (errno != ENODEV && errno != ENXIO)
+		return err_set(e, -errno, "cannot ask the kernel for device %s: %s", dev,
+			       strerror(errno));
 	return err_set(e, -ENODEV, "there is no device %s", dev);
 }
 
@@ -67,8 +71,12 @@ static int device_of(const char *name, const char **rest)
 	char dev[IFNAMSIZ];
 
 	*rest = name[n] ? name + n + 1 : name + n;
-	snprintf(dev, sizeof(dev), "%.*s", (int)n, name);
-	return n < sizeof(dev) ? link_index(dev) : 0;
+	errno = ENODEV;
+	if (n >= sizeof(dev))
+		return 0;
+	memcpy(dev, name, n);
+	dev[n] = 0;
+	return link_index(dev);
 }
 
 static int get_class(struct kernel *k, const char *name, char *value, struct err *e)
