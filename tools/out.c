@@ -44,9 +44,9 @@ void out_number(struct out *o, uint64_t n)
 {
 	char digits[20], *p = digits + sizeof(digits);
 
-	do
+	do {
 		*--p = (char)('0' + n % 10);
-	while (n /= 10);
+	} while (n /= 10);
 	out_bytes(o, p, (size_t)(digits + sizeof(digits) - p));
 }
 
@@ -54,9 +54,9 @@ void out_hex(struct out *o, uint32_t n)
 {
 	char digits[8], *p = digits + sizeof(digits);
 
-	do
+	do {
 		*--p = "0123456789abcdef"[n & 15];
-	while (n >>= 4);
+	} while (n >>= 4);
 	out_bytes(o, p, (size_t)(digits + sizeof(digits) - p));
 }
 
