@@ -5,13 +5,14 @@
 #ifndef CTCP_APPEAR_H
 #define CTCP_APPEAR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "state.h"
+#include "err.h"
 
-int appear_wait(const struct state *wanted, uint64_t us, struct err *e);
-/* Until one is up of those whose circuits stand as @standing. */
-int appear_wait_any(const struct state *wanted, enum standing standing, uint64_t us,
-		    struct err *e);
+typedef bool (*appear_fn)(const void *data);
+
+/* 0: @is_there says so, of which it is asked with each change of a link; or the time is over. */
+int appear_wait(appear_fn is_there, const void *data, uint64_t us, struct err *e);
 
 #endif

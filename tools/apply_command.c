@@ -15,7 +15,7 @@
 #include "hear.h"
 #include "link.h"
 #include "order.h"
-#include "out.h"
+#include "partial.h"
 #include "print.h"
 
 #define FILE_MAX (64UL << 20)	/* bytes; 60,000 circuits have some 10 MB */
@@ -70,39 +70,12 @@ static int read_file(const char *name, struct state *wanted, struct err *e)
 	return rc;
 }
 
-/* Why a circuit of the file is left out for now (--partial) */
-struct later {
-	enum { NOT_LEFT, NO_DEVICE, REFUSED } left;
-	bool said;
-	char *why;
-};
-
 struct file {
 	struct state wanted;	/* REMOVING: as it is, so that nothing is to be done for it */
 	struct order names, devices;
-	/* of --partial, NULL without: */
-	struct later *later;		/* of each circuit */
-	struct member *as_read;		/* without what a run has chosen for it */
-	uint32_t n_later;		/* not as the file says, because they are left out */
-	uint32_t refused;		/* so far */
-	char culprit[TCP_CIRCUIT_NAME_LEN];	/* for whom the last run failed, "" = nobody */
+	struct partial partial;	/* of --partial, else empty */
+	char failed_for[TCP_CIRCUIT_NAME_LEN];	/* circuit of the last run, "" = none */
 };
-
-/* As the same words would be printed. */
-static bool is_same(const struct circuit *a, const struct circuit *b)
-{
-	struct out oa = { .grows = true }, ob = { .grows = true };
-	bool same = !memcmp(a, b, sizeof(*a));
-
-	if (same)
-		return true;
-	circuit_put(&oa, a);
-	circuit_put(&ob, b);
-	same = !oa.failed && !ob.failed && !strcmp(oa.text, ob.text);
-	free(oa.text);
-	free(ob.text);
-	return same;
-}
 
 static bool is_alone(const struct order *devices, const char *dev)
 {
@@ -135,7 +108,7 @@ static void keep_same(struct state *st, struct file *file)
 			continue;	/* left out */
 		if (w)
 			keep_shaper(m, &file->devices, &w->circuit);
-		if (w && is_same(&w->circuit, &m->circuit))
+		if (w && circuit_is_same(&w->circuit, &m->circuit))
 			w->standing = REMOVING;	/* nothing to do for it */
 		else
 			m->standing = REMOVING;
@@ -166,29 +139,6 @@ static int add_others(struct state *st, const struct state *wanted, struct err *
 	return 0;
 }
 
-/* Whoever stands as the file says has what there is to do for it done. */
-static void say_later(struct session *s, struct file *file)
-{
-	const struct member *m;
-	uint32_t i;
-
-	file->n_later = 0;
-	for (i = 0; file->later && i < file->wanted.n_circuits; i++) {
-		struct later *l = &file->later[i];
-
-		if (l->left == NOT_LEFT)
-			continue;
-		m = state_find(&s->state, file->as_read[i].circuit.name);
-		if (m && is_same(&m->circuit, &file->as_read[i].circuit))
-			continue;
-		file->n_later++;
-		if (l->said)
-			continue;
-		l->said = true;
-		fprintf(stderr, "note: %s: it is left out for now\n", l->why);
-	}
-}
-
 static int edit(struct session *s, struct file *file, struct err *e)
 {
 	struct state *st = &s->state;
@@ -196,7 +146,7 @@ static int edit(struct session *s, struct file *file, struct err *e)
 	uint32_t at;
 	int rc;
 
-	say_later(s, file);
+	partial_say(&file->partial, st);
 	keep_same(st, file);
 	rc = site_choose_all(&s->kernel.nl, st, &file->wanted, &s->chosen, e);
 	if (!rc)
@@ -245,14 +195,12 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 }
 
 /* A circuit that is the only one whose trouble this is; what they share is everybody's. */
-static void find_culprit(const struct session *s, char culprit[TCP_CIRCUIT_NAME_LEN])
+static const char *failed_for(const struct session *s)
 {
 	const struct change *c = s->outcome.refused;
-	const char *name = s->culprit;
 
-	if (c && c->circuit != NOBODY && item_goes_with_many(c->kind))
-		name = s->state.circuits[c->circuit].circuit.name;
-	snprintf(culprit, TCP_CIRCUIT_NAME_LEN, "%s", name);
+	return c && c->circuit != NOBODY && item_goes_with_many(c->kind) ?
+	       s->state.circuits[c->circuit].circuit.name : s->failed_for;
 }
 
 static int run_apply(struct session *s, void *data, struct err *e)
@@ -275,7 +223,7 @@ static int run_apply(struct session *s, void *data, struct err *e)
 	if (!rc)
 		rc = session_commit(s, ALL_OR_NONE, e);
 	if (rc) {
-		find_culprit(s, file->culprit);
+		snprintf(file->failed_for, sizeof(file->failed_for), "%s", failed_for(s));
 		return rc;
 	}
 	session_release(s);
@@ -302,140 +250,55 @@ static int run_diff(struct session *s, void *data, struct err *e)
 
 /* --- what can be set up ---------------------------------------------------- */
 
-#define REFUSED_MAX	16		/* circuits that are tried without, one after the other */
-#define RETRY_US	5000000		/* what was refused is tried again: nothing tells of it */
-
-static void leave_out(struct later *l, int left, const char *why)
+/* False: that one is left out already, or it failed for none. */
+static bool leave_out(struct file *file, const struct err *e)
 {
-	if (l->left == NOT_LEFT)
-		l->why = strdup(why);
-	if (l->why)
-		l->left = left;
-}
+	uint32_t at = file->failed_for[0] ? order_find(&file->names, file->failed_for) : NOWHERE;
 
-/* The list for the next run: what is left out is as it is. */
-static void take_list(struct file *file)
-{
-	uint32_t i;
-
-	for (i = 0; i < file->wanted.n_circuits; i++) {
-		file->wanted.circuits[i] = file->as_read[i];
-		if (file->later[i].left != NOT_LEFT)
-			file->wanted.circuits[i].standing = REMOVING;
-	}
-}
-
-static void leave_missing(struct file *file)
-{
-	uint32_t i;
-
-	for (i = 0; i < file->wanted.n_circuits; i++) {
-		const struct circuit *c = &file->as_read[i].circuit;
-		struct later *l = &file->later[i];
-		char why[160];
-
-		free(l->why);
-		l->why = NULL;
-		l->left = NOT_LEFT;
-		if (link_is_up(c->dev))
-			continue;
-		snprintf(why, sizeof(why), link_index(c->dev) ? "circuit %s: %s is down" :
-			 "circuit %s: there is no device %s", c->name, c->dev);
-		leave_out(l, NO_DEVICE, why);
-	}
-}
-
-/*
- * The one that a run failed for, and where there are many of them those of its device, too.
- * False: there is none, or it has been left out already.
- */
-static bool leave_culprit(struct file *file, const struct err *e)
-{
-	uint32_t at = file->culprit[0] ? order_find(&file->names, file->culprit) : NOWHERE, i;
-	bool named = !strncmp(e->text, "circuit ", strlen("circuit "));
-	const char *dev;
-	char why[600];
-
-	if (at == NOWHERE || file->later[file->names.at[at]].left != NOT_LEFT)
-		return false;
-	snprintf(why, sizeof(why), "%s%s%s%.500s", named ? "" : "circuit ",
-		 named ? "" : file->culprit, named ? "" : ": ", e->text);
-	leave_out(&file->later[file->names.at[at]], REFUSED, why);
-	dev = file->as_read[file->names.at[at]].circuit.dev;
-	for (i = 0; ++file->refused > REFUSED_MAX && i < file->wanted.n_circuits; i++)
-		if (!strcmp(file->as_read[i].circuit.dev, dev))
-			leave_out(&file->later[i], REFUSED, why);
-	return true;
+	return at != NOWHERE && partial_refused(&file->partial, file->names.at[at], e->text);
 }
 
 static int apply_those(const struct args *a, struct file *file, struct err *e)
 {
 	int rc;
 
-	leave_missing(file);
-	file->refused = 0;
+	partial_begin_run(&file->partial);
 	do {
-		take_list(file);
-		file->culprit[0] = 0;
+		partial_list(&file->partial, &file->wanted);
+		file->failed_for[0] = 0;
 		rc = session_run(a, run_apply, file, e);
-	} while (rc && leave_culprit(file, e));
+	} while (rc && leave_out(file, e));
 	return rc;
-}
-
-/* Until something may have changed for one that is left out; 1: the time is over. */
-static int wait_for_more(struct file *file, uint64_t deadline, struct err *e)
-{
-	uint64_t now = hear_clock(), until = deadline;
-	uint32_t i;
-	int rc;
-
-	for (i = 0; i < file->wanted.n_circuits; i++) {
-		file->wanted.circuits[i].standing =
-			file->later[i].left == NO_DEVICE ? ADDING : STANDING;
-		if (file->later[i].left == REFUSED && now + RETRY_US < until)
-			until = now + RETRY_US;
-	}
-	if (now >= deadline)
-		return 1;
-	rc = appear_wait_any(&file->wanted, ADDING, until - now, e);
-	return rc ? rc : hear_clock() >= deadline;
 }
 
 static int apply_partly(const struct args *a, struct file *file, struct err *e)
 {
 	uint64_t deadline = hear_clock() + a->wait_us;
-	uint32_t n = file->wanted.n_circuits;
-	int rc, over;
+	const struct partial *p = &file->partial;
+	int rc = partial_open(&file->partial, &file->wanted, e), over = rc;
 
-	file->later = calloc((size_t)n + 1, sizeof(*file->later));
-	file->as_read = calloc((size_t)n + 1, sizeof(*file->as_read));
-	if (!file->later || !file->as_read)
-		return err_set(e, -ENOMEM, "out of memory");
-	memcpy(file->as_read, file->wanted.circuits, n * sizeof(*file->as_read));
-	do {
+	while (!rc && !over) {
 		rc = apply_those(a, file, e);
-		over = rc || !file->n_later || a->dry_run ? 1 : wait_for_more(file, deadline, e);
-	} while (!over);
+		over = rc || !p->n_out || a->dry_run ? 1 : partial_wait(p, deadline, e);
+	}
 	if (rc || over < 0)
 		return rc ?: over;
-	if (!file->n_later)
+	if (!p->n_out)
 		return 0;
 	return err_set(e, -EUCLEAN,
 		       "%u of %u circuits are left out, see the notes; the same command again sets up those that can be then",
-		       file->n_later, n);
+		       p->n_out, p->n);
 }
 
-static void file_free(struct file *file)
+static bool all_are_up(const void *data)
 {
+	const struct state *wanted = data;
 	uint32_t i;
 
-	for (i = 0; file->later && i < file->wanted.n_circuits; i++)
-		free(file->later[i].why);
-	free(file->later);
-	free(file->as_read);
-	order_free(&file->names);
-	order_free(&file->devices);
-	state_free(&file->wanted);
+	for (i = 0; i < wanted->n_circuits; i++)
+		if (!link_is_up(wanted->circuits[i].circuit.dev))
+			return false;
+	return true;
 }
 
 static int with_file(const struct args *a, session_fn run, struct err *e)
@@ -449,10 +312,13 @@ static int with_file(const struct args *a, session_fn run, struct err *e)
 	if (!rc)
 		rc = check_names(&file.names, e);
 	if (!rc && a->wait_us && !a->partial)
-		rc = appear_wait(&file.wanted, a->wait_us, e);
+		rc = appear_wait(all_are_up, &file.wanted, a->wait_us, e);
 	if (!rc)
 		rc = a->partial ? apply_partly(a, &file, e) : session_run(a, run, &file, e);
-	file_free(&file);
+	partial_close(&file.partial);
+	order_free(&file.names);
+	order_free(&file.devices);
+	state_free(&file.wanted);
 	return rc;
 }
 

@@ -364,19 +364,12 @@ static int parse_plain(int argc, char **argv, unsigned int takes, const struct c
 	return follow_shaper(preset, a, e) ?: parse_operand(n, operands, takes, a, e);
 }
 
-/* @argv[0] is the program or the command. */
-int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
-	       struct args *a, struct err *e)
+/* By getopt_long(): options in short, of every command, in any order */
+static int parse_any(int argc, char **argv, unsigned int takes, const struct circuit *preset,
+		     struct args *a, struct err *e)
 {
 	int opt, index, rc = 0;
 
-	*a = (struct args){ .circuit = *preset, .argc = argc, .argv = argv };
-	if (takes & TAKES_CIRCUIT)
-		rc = parse_plain(argc, argv, takes, preset, a, e);
-	if (rc != 1 && takes & TAKES_CIRCUIT)
-		return rc;
-	rc = 0;
-	*a = (struct args){ .circuit = *preset, .argc = argc, .argv = argv };
 	opterr = 0;
 	optind = 0;		/* glibc: start afresh */
 	while (!rc && (opt = getopt_long(argc, argv, ":hV", options, &index)) != -1) {
@@ -410,4 +403,20 @@ int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *
 	if (rc)
 		return rc;
 	return parse_operand(argc - optind, argv + optind, takes, a, e);
+}
+
+/* @argv[0] is the program or the command. */
+int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
+	       struct args *a, struct err *e)
+{
+	const struct args none = { .circuit = *preset, .argc = argc, .argv = argv };
+	int rc = 1;
+
+	*a = none;
+	if (takes & TAKES_CIRCUIT)
+		rc = parse_plain(argc, argv, takes, preset, a, e);
+	if (rc != 1)
+		return rc;
+	*a = none;
+	return parse_any(argc, argv, takes, preset, a, e);
 }

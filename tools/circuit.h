@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "out.h"
 
 enum shaper {
 	SHAPER_TBF,	/* one token bucket at the root of the device */
@@ -85,7 +86,6 @@ struct prefix prefix_middle(const struct prefix *p);
 bool prefix_equal(const struct prefix *a, const struct prefix *b);
 void prefix_cut(struct prefix *p, unsigned int len);
 bool prefix_holds(const struct prefix *p, const struct prefix *addr);
-struct out;
 void prefix_put(struct out *o, const struct prefix *p);
 char *format_prefix(char *buf, size_t len, const struct prefix *p);
 char *format_addr(char *buf, size_t len, const struct prefix *p);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "diff.h"
+#include "filter.h"
 #include "grow.h"
 #include "guarantee.h"
 #include "htb.h"
@@ -20,15 +21,14 @@ void diff_free(struct diff *d)
 
 	for (i = 0; i < d->n_items; i++)
 		free(d->items[i]);
+	for (i = 0; i < ITEM_KINDS; i++)
+		map_free(&d->by_name[i]);
 	pool_free(&d->texts);
-	free(d->table);
 	free(d->items);
 	free(d->list);
 	free(d->of);
 	free(d->by_circuit);
 	d->by_circuit = NULL;
-	d->table = NULL;
-	d->slots = 0;
 	d->items = NULL;
 	d->list = NULL;
 	d->of = NULL;
@@ -46,61 +46,10 @@ int diff_text(struct diff *d, const char **to, const char *from)
 	return *to ? 0 : -ENOMEM;
 }
 
-/* --- items by kind and name -------------------------------------------------- */
-
-#define SLOTS_LEAST 64U
-
-/* FNV-1a */
-static uint32_t hash_of(enum item_kind kind, const char *name)
-{
-	uint32_t hash = (2166136261U ^ (uint32_t)kind) * 16777619U;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 16777619U;
-	return hash ^ hash >> 15;
-}
-
-/* The slot that has it, or where it would be */
-static struct item **slot_of(const struct diff *d, uint32_t hash, enum item_kind kind,
-			     const char *name)
-{
-	uint32_t i = hash & (d->slots - 1);
-	struct item *it;
-
-	while ((it = d->table[i])) {
-		if (it->hash == hash && it->kind == kind && !strcmp(it->name, name))
-			break;
-		i = (i + 1) & (d->slots - 1);
-	}
-	return &d->table[i];
-}
-
-/* With room for one more */
-static int grow_table(struct diff *d)
-{
-	struct item **table;
-	uint32_t i;
-
-	if (2 * (d->n_items + 1) <= d->slots)
-		return 0;
-	table = calloc(d->slots ? 2 * (size_t)d->slots : SLOTS_LEAST, sizeof(*table));
-	if (!table)
-		return -ENOMEM;
-	free(d->table);
-	d->table = table;
-	d->slots = d->slots ? 2 * d->slots : SLOTS_LEAST;
-	for (i = 0; i < d->n_items; i++) {
-		struct item *it = d->items[i];
-
-		*slot_of(d, it->hash, it->kind, it->name) = it;
-	}
-	return 0;
-}
-
 /* NULL: neither changed by us so far nor wanted */
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name)
 {
-	return d->slots ? *slot_of(d, hash_of(kind, name), kind, name) : NULL;
+	return map_get(&d->by_name[kind], name);
 }
 
 /* NULL: out of memory.  @name lasts as long as the diff. */
@@ -112,18 +61,16 @@ static struct item *add_item(struct diff *d, enum item_kind kind, const char *na
 
 	if (list)
 		d->items = list;
-	if (!it || !list || grow_table(d)) {
+	if (!it || !list || map_set(&d->by_name[kind], name, it)) {
 		free(it);
 		return NULL;
 	}
 	it->kind = kind;
 	it->name = name;
-	it->hash = hash_of(kind, name);
 	it->ifindex = ifindex;
 	it->circuit = NOBODY;
 	it->base = NOBODY;
 	list[d->n_items++] = it;
-	*slot_of(d, it->hash, kind, name) = it;
 	return it;
 }
 
@@ -409,7 +356,7 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 	return rc;
 }
 
-/* What circuits share: see diff_want_no_more(). */
+/* What circuits share: see diff_want_same(). */
 int diff_want_shared(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 		     struct err *e)
 {
@@ -427,7 +374,7 @@ int diff_want_shared(struct diff *d, const struct wants *w, uint32_t circuit, bo
 }
 
 /* This circuit wants the same items as the last did, and no more of any. */
-void diff_want_no_more(struct diff *d, uint32_t circuit)
+void diff_want_same(struct diff *d, uint32_t circuit)
 {
 	uint32_t i;
 
@@ -480,9 +427,8 @@ void diff_hold(struct diff *d, const struct member *m)
 	hold_named(d, ITEM_CIRCUIT, c->name);
 	for (i = 0; i < c->n_to; i++) {
 		hold_named(d, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to[i]));
-		snprintf(name, sizeof(name), "%s %s", c->dev,
-			 format_prefix(to, sizeof(to), &c->to[i]));
-		hold_bound(d, m, ITEM_FILTER, name);
+		hold_bound(d, m, ITEM_FILTER,
+			   filter_name(name, sizeof(name), c->dev, &c->to[i]));
 	}
 }
 

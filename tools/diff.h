@@ -17,6 +17,8 @@
 #ifndef CTCP_DIFF_H
 #define CTCP_DIFF_H
 
+#include "map.h"
+#include "pool.h"
 #include "state.h"
 #include "wants.h"
 
@@ -47,7 +49,6 @@ struct change {
 
 struct item {
 	enum item_kind kind;
-	uint32_t hash;		/* of kind and name */
 	const char *name;
 	int ifindex;
 	uint32_t base;		/* in the state's list, NOBODY = not changed by us so far */
@@ -58,12 +59,12 @@ struct item {
 	bool left;		/* it stays as it is */
 	bool fresh;		/* this run gave it its base */
 	bool made;		/* it was changed */
-	const char *why;		/* it was not */
-	const char *before;		/* of a fresh item what is there */
-	const char *now;		/* NULL: it cannot be read, or is gone */
+	const char *why;	/* it was not */
+	const char *before;	/* of a fresh item what is there */
+	const char *now;	/* NULL: it cannot be read, or is gone */
 	const char *target;
-	const char *as_is;		/* what the wants make of @now */
-	const char *wanted;		/* by the last of the wants, but for a route's */
+	const char *as_is;	/* what the wants make of @now */
+	const char *wanted;	/* by the last of the wants, but for a route's */
 };
 
 struct diff {
@@ -85,8 +86,7 @@ struct diff {
 	struct item **items;
 	uint32_t n_shared;
 	struct item *shared[SHARED_MAX];	/* that the last diff_want_shared() wanted */
-	uint32_t slots;		/* a power of two, at least twice n_items; 0 = none so far */
-	struct item **table;	/* by hash */
+	struct map by_name[ITEM_KINDS];
 	struct pool texts;	/* of items that are not the state's */
 	uint32_t n;		/* of what is to be changed */
 	struct change *list;
@@ -109,7 +109,7 @@ int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool aske
 	      struct err *e);
 int diff_want_shared(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 		     struct err *e);
-void diff_want_no_more(struct diff *d, uint32_t circuit);
+void diff_want_same(struct diff *d, uint32_t circuit);
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
 void diff_hold(struct diff *d, const struct member *m);
 int diff_end(struct diff *d, struct err *e);

@@ -82,6 +82,16 @@ uint32_t filter_handle(const struct prefix *to, unsigned int n)
 
 /* --- text ------------------------------------------------------------------ */
 
+char *filter_name(char *buf, size_t len, const char *dev, const struct prefix *to)
+{
+	struct out o = out_to(buf, len);
+
+	out_text(&o, dev);
+	out_bytes(&o, " ", 1);
+	prefix_put(&o, to);
+	return buf;
+}
+
 void filter_format(const struct filter *f, char *buf, size_t len)
 {
 	static const char * const states[] = {

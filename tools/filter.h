@@ -73,6 +73,8 @@ unsigned int filter_tries(const struct prefix *to);
 uint32_t filter_handle(const struct prefix *to, unsigned int n);
 bool flower_is(const struct flower *fl, const struct prefix *to, bool tagged);
 
+/* "eth1 192.0.2.0/24" */
+char *filter_name(char *buf, size_t len, const char *dev, const struct prefix *to);
 void filter_format(const struct filter *f, char *buf, size_t len);
 int filter_parse(const char *text, struct filter *f);
 

@@ -46,8 +46,7 @@ static int on_filter(const struct flower *fl, void *data)
 	if (is_table(fl))
 		return 0;
 	if (fl->to.family && flower_is(fl, &fl->to, fl->tagged)) {
-		snprintf(name, sizeof(name), "%s %s", s->dev,
-			 format_prefix(text, sizeof(text), &fl->to));
+		filter_name(name, sizeof(name), s->dev, &fl->to);
 		if (diff_find(s->d, ITEM_FILTER, name))
 			return 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One walk over all processes: see holder.h.
+ * What processes hold: see holder.h.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "holder.h"
@@ -144,4 +146,30 @@ bool holder_command(pid_t pid, char command[COMMAND_LEN])
 			command[n] = ' ';
 	text_clean(command);
 	return true;
+}
+
+/* Of a line of proc_locks(5), "1: FLOCK  ADVISORY  WRITE 4242 00:19:77 0 EOF" */
+static bool line_is_of(const char *line, const struct stat *st, char pid[PID_LEN])
+{
+	unsigned int major, minor;
+	unsigned long inode;
+
+	return sscanf(line, "%*u: FLOCK %*s WRITE %15[0-9] %x:%x:%lu", pid, &major, &minor,
+		      &inode) == 4 &&
+	       inode == st->st_ino && makedev(major, minor) == st->st_dev;
+}
+
+/* Who has the lock of a file, by flock(2) */
+bool holder_of_lock(int fd, char pid[PID_LEN])
+{
+	FILE *locks = fopen("/proc/locks", "re");
+	char line[160];
+	struct stat st;
+	bool found = false;
+
+	while (locks && !found && !fstat(fd, &st) && fgets(line, sizeof(line), locks))
+		found = line_is_of(line, &st, pid);
+	if (locks)
+		fclose(locks);
+	return found;
 }

@@ -2,7 +2,7 @@
 /*
  * Which processes hold which sockets, by proc(5): /proc/PID/fd/FD is a link to
  * "socket:[INODE]".  Of the processes that this one sees, whatever their network
- * namespace: a socket may be in another's hands.
+ * namespace: a socket may be in another's hands.  And who has a lock, by proc_locks(5).
  */
 #ifndef CTCP_HOLDER_H
 #define CTCP_HOLDER_H
@@ -14,6 +14,7 @@
 #include "err.h"
 
 #define COMMAND_LEN	256	/* bytes of a command line that are told */
+#define PID_LEN		16	/* bytes of a process id as text */
 #define PROGRAM_LEN	64	/* bytes; TASK_COMM_LEN is 16, that of kernel threads longer */
 
 struct holder {
@@ -27,6 +28,7 @@ typedef bool (*holder_fn)(const struct holder *h, void *data);
 
 int holders_walk(holder_fn each, void *data, uint32_t *blind, struct err *e);
 void holder_program(pid_t pid, char program[PROGRAM_LEN]);
+bool holder_of_lock(int fd, char pid[PID_LEN]);
 bool holder_command(pid_t pid, char command[COMMAND_LEN]);
 
 #endif

@@ -21,6 +21,7 @@
 #ifndef CTCP_HTB_H
 #define CTCP_HTB_H
 
+#include "out.h"
 #include "qdisc.h"
 
 #define CLASS_MINOR_MAX	0xfffeU		/* of a circuit's */
@@ -44,7 +45,6 @@ struct htb_class {
 	char leaf[16];		/* other, the kind of what is below it */
 };
 
-struct out;
 void classid_put(struct out *o, uint32_t minor);
 char *class_name(char *buf, size_t len, const char *dev, uint32_t minor);
 int class_minor(const char *name, uint32_t *minor);

@@ -23,6 +23,7 @@
 #include "link.h"
 #include "live.h"
 #include "object.h"
+#include "out.h"
 #include "qdisc.h"
 #include "route.h"
 #include "sysctl.h"
@@ -197,7 +198,7 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 
 	if (!known)
 		return ask_kernel(b, kind, name, value, e);
-	memccpy(value, known, 0, ITEM_VALUE);
+	out_copy(value, ITEM_VALUE, known);
 	return 0;
 }
 
@@ -486,7 +487,14 @@ static void ahead_of_items(struct backend *b, const struct item_ref *list, uint3
 		kernel_ahead(of(b), ask_items, &a);
 }
 
-/* Circuits before the routes that lead to them. */
+/* Circuits before the routes that lead to them */
+static int begin_posts(struct kernel *k, struct err *e)
+{
+	k->genl.family = 0;
+	k->has_congctl = NULL;
+	return post_begin(&k->genl.nl, NULL, e) ?: post_begin(&k->nl, &k->genl.nl, e);
+}
+
 static int post_item(struct backend *b, enum item_kind kind, const char *name,
 		     const char *value, struct err *e)
 {
@@ -494,13 +502,7 @@ static int post_item(struct backend *b, enum item_kind kind, const char *name,
 	int rc;
 
 	known_free(&k->known);
-	if (!k->nl.post) {
-		k->genl.family = 0;
-		k->has_congctl = NULL;
-	}
-	rc = k->nl.post ? 0 : post_begin(&k->genl.nl, NULL, e) ?:
-				  post_begin(&k->nl, &k->genl.nl, e);
-
+	rc = k->nl.post ? 0 : begin_posts(k, e);
 	return rc ? rc : set_item(k, kind, name, value, e);
 }
 

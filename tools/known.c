@@ -19,7 +19,17 @@ void known_free(struct known *k)
 	for (i = 0; i < ITEM_KINDS; i++)
 		map_free(&k->list[i]);
 	map_free(&k->devices);
+	pool_free(&k->texts);
 	memset(k, 0, sizeof(*k));
+}
+
+/* Both are copied. */
+static int know(struct known *k, struct map *m, const char *name, const char *value)
+{
+	const char *own = pool_text(&k->texts, name);
+	const char *text = own ? pool_text(&k->texts, value) : NULL;
+
+	return text ? map_set(m, own, (void *)text) : -ENOMEM;
 }
 
 /* "eth1" of "eth1 c7c0:1" */
@@ -57,7 +67,7 @@ static int add_circuit(struct known *k, const struct live *l)
 		return 0;
 	if (object_format(&l->object, value))
 		return -E2BIG;
-	return map_set(&k->list[ITEM_CIRCUIT], l->object.name, value);
+	return know(k, &k->list[ITEM_CIRCUIT], l->object.name, value);
 }
 
 void known_circuits(struct known *k, struct genl *g)
@@ -94,7 +104,7 @@ static int add_route(const struct prefix *to, const struct route *r, void *data)
 	if (other && !route_text_comes_before(r, other))
 		return 0;
 	route_to_text(r, value);
-	return map_set(m, name, value);
+	return know(walk->k, m, name, value);
 }
 
 /* @asked: how many would be */
@@ -123,17 +133,8 @@ static int add_class(uint32_t minor, const struct htb_class *c, void *data)
 	char name[ITEM_NAME], value[ITEM_VALUE];
 
 	class_format(c, value, sizeof(value));
-	return map_set(&walk->k->list[ITEM_CLASS],
-		       class_name(name, sizeof(name), walk->dev, minor), value);
-}
-
-static void filter_name(char name[ITEM_NAME], const char *dev, const struct prefix *to)
-{
-	struct out o = out_to(name, ITEM_NAME);
-
-	out_text(&o, dev);
-	out_bytes(&o, " ", 1);
-	prefix_put(&o, to);
+	return know(walk->k, &walk->k->list[ITEM_CLASS],
+		    class_name(name, sizeof(name), walk->dev, minor), value);
 }
 
 /*
@@ -149,13 +150,13 @@ static int add_filter(const struct flower *fl, void *data)
 
 	if (!flower_is(fl, &fl->to, fl->tagged) || fl->handle != filter_handle(&fl->to, 0))
 		return 0;
-	filter_name(name, walk->dev, &fl->to);
+	filter_name(name, sizeof(name), walk->dev, &fl->to);
 	filter_format(&f, value, sizeof(value));
 	if (!fl->tagged)
-		return map_set(&walk->plain, name, value);
+		return know(walk->k, &walk->plain, name, value);
 	plain = map_get(&walk->plain, name);
 	return plain && !strcmp(plain, value) ?
-	       map_set(&walk->k->list[ITEM_FILTER], name, value) : 0;
+	       know(walk->k, &walk->k->list[ITEM_FILTER], name, value) : 0;
 }
 
 void known_device(struct known *k, struct nl *nl, const char *dev, int ifindex)
@@ -166,7 +167,7 @@ void known_device(struct known *k, struct nl *nl, const char *dev, int ifindex)
 	if (map_get(&k->devices, dev))
 		return;
 	if (!class_read_all(nl, ifindex, add_class, &walk, &unused))
-		map_set(&k->devices, dev, "");
+		know(k, &k->devices, dev, "");
 	filter_each(nl, ifindex, add_filter, &walk, &unused);
 	map_free(&walk.plain);
 }

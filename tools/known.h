@@ -17,8 +17,10 @@
 #include "item.h"
 #include "map.h"
 #include "nl.h"
+#include "pool.h"
 
 struct known {
+	struct pool texts;
 	struct map list[ITEM_KINDS];	/* values by name */
 	bool whole[ITEM_KINDS];		/* what is not in the list is absent */
 	struct map devices;		/* names of those whose classes and filters are known */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Texts by name: see map.h.
+ * What is known by a name: see map.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 struct map_entry {
 	uint32_t hash;
 	const char *name;	/* NULL: the slot is free */
-	const char *value;
+	void *value;
 };
 
 /* FNV-1a, its upper bits in its lower ones, too */
-uint32_t text_hash(const char *text)
+static uint32_t hash_of(const char *text)
 {
 	uint32_t hash = 2166136261U;
 
@@ -57,34 +57,26 @@ static int grow(struct map *m)
 	return 0;
 }
 
-int map_set(struct map *m, const char *name, const char *value)
+int map_set(struct map *m, const char *name, void *value)
 {
-	uint32_t hash = text_hash(name);
+	uint32_t hash = hash_of(name);
 	struct map_entry *entry;
 
 	if (grow(m))
 		return -ENOMEM;
 	entry = slot_of(m, hash, name);
-	value = pool_text(&m->texts, value);
-	if (value && !entry->name) {
-		entry->name = pool_text(&m->texts, name);
-		entry->hash = hash;
-		m->n += !!entry->name;
-	}
-	if (!value || !entry->name)
-		return -ENOMEM;
-	entry->value = value;
+	m->n += !entry->name;
+	*entry = (struct map_entry){ .hash = hash, .name = name, .value = value };
 	return 0;
 }
 
-const char *map_get(const struct map *m, const char *name)
+void *map_get(const struct map *m, const char *name)
 {
-	return m->slots ? slot_of(m, text_hash(name), name)->value : NULL;
+	return m->slots ? slot_of(m, hash_of(name), name)->value : NULL;
 }
 
 void map_free(struct map *m)
 {
 	free(m->table);
-	pool_free(&m->texts);
 	memset(m, 0, sizeof(*m));
 }

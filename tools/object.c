@@ -44,23 +44,14 @@ void object_sort(struct object *o)
 
 /* --- text ------------------------------------------------------------------ */
 
-static void put(struct out *o, const char *key, uint64_t value)
-{
-	if (!value)
-		return;
-	out_text(o, key);
-	out_number(o, value);
-}
-
 /* -E2BIG: it has more prefixes than an item holds. */
 int object_format(const struct object *o, char value[ITEM_VALUE])
 {
 	struct out out = out_to(value, ITEM_VALUE);
 	uint32_t i;
 
-	out_text(&out, "window=");
-	out_number(&out, o->window);
-	put(&out, " rate=", o->rate);
+	out_pair(&out, "window=", o->window);
+	out_pair_unless_0(&out, " rate=", o->rate);
 	out_text(&out, " prefixes=");
 	for (i = 0; i < o->n; i++) {
 		out_bytes(&out, ",", !!i);
@@ -70,8 +61,8 @@ int object_format(const struct object *o, char value[ITEM_VALUE])
 		out_text(&out, " dev=");
 		out_text(&out, o->dev);
 	}
-	put(&out, " mark=", o->mark);
-	put(&out, " flags=", o->flags);
+	out_pair_unless_0(&out, " mark=", o->mark);
+	out_pair_unless_0(&out, " flags=", o->flags);
 	return out_fits(&out) ? 0 : -E2BIG;
 }
 

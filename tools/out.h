@@ -39,6 +39,28 @@ static inline void out_text(struct out *o, const char *s)
 	out_bytes(o, s, strlen(s));
 }
 
+/* "rate=500000000": a key, as it stands before the number, and that */
+static inline void out_pair(struct out *o, const char *key, uint64_t n)
+{
+	out_text(o, key);
+	out_number(o, n);
+}
+
+/* Nothing where it is 0 */
+static inline void out_pair_unless_0(struct out *o, const char *key, uint64_t n)
+{
+	if (n)
+		out_pair(o, key, n);
+}
+
+/* As much of it as there is room for */
+static inline void out_copy(char *buf, size_t len, const char *s)
+{
+	struct out o = out_to(buf, len);
+
+	out_text(&o, s);
+}
+
 static inline bool out_fits(const struct out *o)
 {
 	return o->used < o->room;

@@ -79,12 +79,6 @@ uint32_t class_leaf_handle(uint32_t minor)
 	return (minor == OUR_MAJOR ? 0xffffU : minor) << 16;
 }
 
-static void put(struct out *o, const char *key, uint64_t value)
-{
-	out_text(o, key);
-	out_number(o, value);
-}
-
 void class_format(const struct htb_class *c, char *buf, size_t len)
 {
 	struct out o = out_to(buf, len);
@@ -101,11 +95,10 @@ void class_format(const struct htb_class *c, char *buf, size_t len)
 			 c->rate, c->ceil, c->quantum, c->leaf[0] ? c->leaf : "none");
 		break;
 	case CLASS_OURS:
-		put(&o, "rate ", c->rate);
-		put(&o, c->burst ? " burst " : " ticks ", c->burst ?: c->ticks);
-		put(&o, " quantum ", c->quantum);
-		if (c->limit)
-			put(&o, " limit ", c->limit);
+		out_pair(&o, "rate ", c->rate);
+		out_pair(&o, c->burst ? " burst " : " ticks ", c->burst ?: c->ticks);
+		out_pair(&o, " quantum ", c->quantum);
+		out_pair_unless_0(&o, " limit ", c->limit);
 	}
 }
 
@@ -361,15 +354,18 @@ static int get_one(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t each, void *dat
 	return nlm_get(nl, nlh, each, data, e);
 }
 
-static int read_leaf(struct nl *nl, int ifindex, uint32_t minor, uint32_t handle,
-		     struct htb_class *c, struct err *e)
+/* What is below it is known, where there is something. */
+static void judge_class(const struct class_found *found, uint32_t minor)
 {
-	union nl_request req;
-	int rc = get_one(nl, leaf_message(&req, RTM_GETQDISC, ifindex, minor), on_leaf, c, e);
+	struct htb_class *c = found->c;
 
-	if (!rc && (handle != class_leaf_handle(minor) || strcmp(c->leaf, "bfifo")))
+	if (minor != CLASS_REST && !found->leaf)
+		c->state = CLASS_UNFINISHED;
+	else if (minor != CLASS_REST &&
+		 (found->leaf != class_leaf_handle(minor) || strcmp(c->leaf, "bfifo")))
 		c->state = CLASS_OTHER;
-	return rc;
+	if (!found->plain || c->rate != c->ceil)
+		c->state = CLASS_OTHER;
 }
 
 /* Without a root of ours, or one that has no classes, there is none. */
@@ -393,12 +389,10 @@ int class_read(struct nl *nl, int ifindex, uint32_t minor, struct htb_class *c,
 		return 0;
 	if (rc || c->state == CLASS_ABSENT)
 		return rc;
-	if (minor != CLASS_REST && !found.leaf)
-		c->state = CLASS_UNFINISHED;
-	else if (minor != CLASS_REST)
-		rc = read_leaf(nl, ifindex, minor, found.leaf, c, e);
-	if (!found.plain || c->rate != c->ceil)
-		c->state = CLASS_OTHER;
+	if (minor != CLASS_REST && found.leaf)
+		rc = get_one(nl, leaf_message(&req, RTM_GETQDISC, ifindex, minor), on_leaf, c,
+			     e);
+	judge_class(&found, minor);
 	return rc;
 }
 
@@ -434,42 +428,31 @@ static int on_each_leaf(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static void take_leaf(struct htb_class *c, uint32_t minor, const struct class_found *found,
-		      const struct leaf *leaf)
-{
-	if (minor != CLASS_REST && !found->leaf) {
-		c->state = CLASS_UNFINISHED;
-	} else if (minor != CLASS_REST) {
-		memcpy(c->leaf, leaf->kind, sizeof(c->leaf));
-		c->limit = leaf->limit;
-		if (found->leaf != class_leaf_handle(minor) || strcmp(c->leaf, "bfifo"))
-			c->state = CLASS_OTHER;
-	}
-	if (!found->plain || c->rate != c->ceil)
-		c->state = CLASS_OTHER;
-}
-
 static int on_each_class(const struct nlmsghdr *nlh, void *data)
 {
 	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
 	const struct walk_all *walk = data;
 	struct htb_class c = { 0 };
 	struct class_found found = { .c = &c };
+	const struct leaf *leaf;
 	uint32_t minor;
 
 	if (!is_htb(nlh) || tcm->tcm_ifindex != walk->ifindex ||
 	    TC_H_MAJ(tcm->tcm_handle) != OUR_HANDLE || !TC_H_MIN(tcm->tcm_handle))
 		return MNL_CB_OK;
 	minor = TC_H_MIN(tcm->tcm_handle);
-	errno = 0;
+	leaf = &walk->leaves[minor];
 	on_class(nlh, &found);
-	/* what came between the two dumps is not known */
-	if (minor != CLASS_REST && found.leaf && !walk->leaves[minor].known)
+	if (minor != CLASS_REST && found.leaf) {
+		/* what came between the two dumps is not known */
 		errno = EAGAIN;
-	else
-		take_leaf(&c, minor, &found, &walk->leaves[minor]);
-	if (!errno)
-		errno = -walk->each(minor, &c, walk->data);
+		if (!leaf->known)
+			return MNL_CB_ERROR;
+		memcpy(c.leaf, leaf->kind, sizeof(c.leaf));
+		c.limit = leaf->limit;
+	}
+	judge_class(&found, minor);
+	errno = -walk->each(minor, &c, walk->data);
 	return errno ? MNL_CB_ERROR : MNL_CB_OK;
 }
 

@@ -46,7 +46,7 @@ struct session {
 	bool held;			/* the lock is; then: */
 	sigset_t mask;			/* of signals, before */
 	bool cut_short;			/* an earlier run was */
-	char culprit[TCP_CIRCUIT_NAME_LEN];	/* the circuit that it failed for, "" = none */
+	char failed_for[TCP_CIRCUIT_NAME_LEN];	/* circuit without a plan, "" = none */
 	bool reverting;			/* what cannot be planned does not keep the others */
 	struct confirm caller;		/* of --confirm-within: this process */
 	struct confirm waits;		/* as the state has it, also where that was cut short */

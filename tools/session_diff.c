@@ -279,7 +279,7 @@ static int want_shared(struct session *s, uint32_t i, bool asked, struct err *e)
 
 	if (most->known && most->htcp == circuit_is_htcp(c) && most->asked >= asked &&
 	    most->buffer >= p->buffer && most->tcp_mem >= p->tcp_mem[0]) {
-		diff_want_no_more(&s->diff, i);
+		diff_want_same(&s->diff, i);
 		return 0;
 	}
 	wants_shared(c, p, &w);

@@ -60,7 +60,7 @@ int cannot_plan(struct session *s, uint32_t i, struct err *e)
 	const struct planned *p = &s->planned[i];
 
 	if (!is_not_answered(p->rc))
-		snprintf(s->culprit, sizeof(s->culprit), "%s", s->state.circuits[i].circuit.name);
+		snprintf(s->failed_for, sizeof(s->failed_for), "%s", s->state.circuits[i].circuit.name);
 
 	if (!s->args->file && s->state.circuits[i].standing == ADDING)
 		return err_set(e, p->rc, "%s", p->why.text);

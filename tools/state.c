@@ -414,12 +414,11 @@ static int device_before(const struct base *b)
 }
 
 /* Ours went; the route in whose place it was is by another device, and still to come back. */
-static int route_gone(struct base *b, int device)
+static void route_gone(struct base *b, int device)
 {
 	b->ifindex = device;
 	b->ours = "absent";
 	b->next = NULL;
-	return 0;
 }
 
 /*
@@ -434,8 +433,10 @@ static int base_gone(struct state *st, struct base *b)
 	snprintf(number, sizeof(number), "#%d", b->ifindex);
 	if (b->kind == ITEM_CIRCUIT)
 		return base_move(st, b, number);
-	if (before && before != b->ifindex)
-		return route_gone(b, before);
+	if (before && before != b->ifindex) {
+		route_gone(b, before);
+		return 0;
+	}
 	base_clear(b);
 	st->gone++;
 	return 0;

@@ -51,6 +51,7 @@
 #include "confirm.h"
 #include "err.h"
 #include "item.h"
+#include "out.h"
 #include "pool.h"
 
 enum standing {
@@ -130,8 +131,8 @@ uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed);
 int state_devices_are(struct state *st, struct device_now *list, uint32_t n);
 
 int state_format(const struct state *st, const char *boot, char **text, size_t *len);
-struct out;
 void circuit_put(struct out *o, const struct circuit *c);
+bool circuit_is_same(const struct circuit *a, const struct circuit *b);
 int circuits_parse(const char *text, size_t len, struct state *st, struct err *e);
 int state_parse(const char *text, size_t len, const char *boot, struct state *st,
 		struct err *e);

@@ -35,14 +35,6 @@ static void put(struct out *o, const char *option, const char *value)
 	out_text(o, value);
 }
 
-static void put_count(struct out *o, const char *option, uint64_t value)
-{
-	if (!value)
-		return;
-	out_text(o, option);
-	out_number(o, value);
-}
-
 static void put_rate(struct out *o, const char *option, uint64_t rate)
 {
 	char text[64];
@@ -59,10 +51,10 @@ static void put_sizes(struct out *o, const struct circuit *c)
 		snprintf(text, sizeof(text), "%u.%03u", c->multiple / 1000, c->multiple % 1000);
 		put(o, " --multiple ", text);
 	}
-	put_count(o, " --streams ", c->streams == 1 ? 0 : c->streams);
-	put_count(o, " --mss ", c->mss);
-	put_count(o, " --burst ", c->burst);
-	put_count(o, " --limit ", c->limit);
+	out_pair_unless_0(o, " --streams ", c->streams == 1 ? 0 : c->streams);
+	out_pair_unless_0(o, " --mss ", c->mss);
+	out_pair_unless_0(o, " --burst ", c->burst);
+	out_pair_unless_0(o, " --limit ", c->limit);
 }
 
 /* Where its traffic goes, and by which gateway of each family */
@@ -115,6 +107,22 @@ void circuit_put(struct out *o, const struct circuit *c)
 	out_text(o, c->dev[0] == '-' ? " --" : "");
 	out_word(o, c->dev);
 	out_bytes(o, "\n", 1);
+}
+
+/* As the same words would be printed. */
+bool circuit_is_same(const struct circuit *a, const struct circuit *b)
+{
+	struct out oa = { .grows = true }, ob = { .grows = true };
+	bool same = !memcmp(a, b, sizeof(*a));
+
+	if (same)
+		return true;
+	circuit_put(&oa, a);
+	circuit_put(&ob, b);
+	same = !oa.failed && !ob.failed && !strcmp(oa.text, ob.text);
+	free(oa.text);
+	free(ob.text);
+	return same;
 }
 
 static void put_base(struct out *o, const struct base *b)

@@ -17,10 +17,10 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "holder.h"
 #include "replace.h"
 #include "store.h"
 
@@ -121,41 +121,14 @@ void store_unlock(struct store *s)
 
 /* --- lock ------------------------------------------------------------------ */
 
-/* Of a line of proc_locks(5), "1: FLOCK  ADVISORY  WRITE 4242 00:19:77 0 EOF" */
-static bool line_is_of(const char *line, const struct stat *st, char pid[16])
-{
-	unsigned int major, minor;
-	unsigned long inode;
-
-	return sscanf(line, "%*u: FLOCK %*s WRITE %15[0-9] %x:%x:%lu", pid, &major, &minor,
-		      &inode) == 4 &&
-	       inode == st->st_ino && makedev(major, minor) == st->st_dev;
-}
-
-/* By the kernel, as not everybody who takes the lock writes there. */
-static bool find_holder(int fd, char pid[16])
-{
-	FILE *locks = fopen("/proc/locks", "re");
-	char line[160];
-	struct stat st;
-	bool found = false;
-
-	while (locks && !found && !fstat(fd, &st) && fgets(line, sizeof(line), locks))
-		found = line_is_of(line, &st, pid);
-	if (locks)
-		fclose(locks);
-	return found;
-}
-
 /* Who holds the lock, else who wrote there last */
 static void read_holder(int fd, char pid[16])
 {
 	ssize_t n;
 
-	if (find_holder(fd, pid))
+	if (holder_of_lock(fd, pid))
 		return;
 	n = pread(fd, pid, 15, 0);
-
 	pid[n > 0 ? n : 0] = 0;
 	pid[strcspn(pid, "\n")] = 0;
 	if (!pid[0])

@@ -65,9 +65,7 @@ void text_clean(char *s)
 /* @s cleaned, as much of it as there is room for. */
 const char *text_copy(char *buf, size_t len, const char *s)
 {
-	struct out o = out_to(buf, len);
-
-	out_text(&o, s);
+	out_copy(buf, len, s);
 	text_clean(buf);
 	return buf;
 }

@@ -34,7 +34,7 @@ static struct want *add_want(struct wants *w, enum item_kind kind, const char *n
 	want->ifindex = 0;
 	want->value[0] = 0;
 	want->route = NULL;
-	memccpy(want->name, name, 0, sizeof(want->name));
+	out_copy(want->name, sizeof(want->name), name);
 	return want;
 }
 
@@ -43,7 +43,7 @@ static void want_text(struct wants *w, enum item_kind kind, const char *name,
 {
 	struct want *want = add_want(w, kind, name, rule);
 
-	memccpy(want->value, value, 0, sizeof(want->value));
+	out_copy(want->value, sizeof(want->value), value);
 }
 
 static void want_buffers(struct wants *w, const struct plan *p)
@@ -131,13 +131,9 @@ static void want_filter(struct wants *w, const char *dev, const struct prefix *t
 {
 	const struct filter filter = { .state = FILTER_OURS, .minor = minor };
 	char name[ITEM_NAME];
-	struct want *want;
-	struct out o = out_to(name, sizeof(name));
+	struct want *want = add_want(w, ITEM_FILTER, filter_name(name, sizeof(name), dev, to),
+				     RULE_EXACT);
 
-	out_text(&o, dev);
-	out_bytes(&o, " ", 1);
-	prefix_put(&o, to);
-	want = add_want(w, ITEM_FILTER, name, RULE_EXACT);
 	filter_format(&filter, want->value, sizeof(want->value));
 }
 

@@ -10,6 +10,7 @@
 #include "test.h"
 
 #include "circuit.h"
+#include "map.h"
 #include "out.h"
 #include "text.h"
 #include "units.h"
@@ -407,6 +408,8 @@ static void test_out(void **state)
 	assert_int_equal(fixed.used, 26);
 	out_hex(&fixed, 0xc7c0);
 	assert_string_equal(buf, "rate 01");
+	out_text(&grown, "");
+	assert_string_equal(grown.text, "");
 	for (i = 0; i < 3000; i++)
 		out_word(&grown, i % 2 ? "a \"b\\" : "#");
 	assert_false(grown.failed);
@@ -414,6 +417,28 @@ static void test_out(void **state)
 	assert_int_equal(strlen(grown.text), grown.used);
 	assert_memory_equal(grown.text, " \"#\" \"a \\\"b\\\\\" \"#\"", 17);
 	free(grown.text);
+}
+
+/* More names than the table begins with, each with its last value */
+static void test_map(void **state)
+{
+	static char names[1000][8];
+	struct map m = { 0 };
+	int i;
+
+	(void)state;
+	assert_null(map_get(&m, "c0"));
+	for (i = 0; i < 2000; i++) {
+		snprintf(names[i % 1000], sizeof(names[0]), "c%d", i % 1000);
+		assert_int_equal(map_set(&m, names[i % 1000],
+					 i < 1000 ? (void *)names : names[i % 1000]), 0);
+	}
+	assert_int_equal(m.n, 1000);
+	for (i = 0; i < 1000; i++)
+		assert_ptr_equal(map_get(&m, names[i]), names[i]);
+	assert_null(map_get(&m, "c1000"));
+	map_free(&m);
+	assert_null(map_get(&m, "c0"));
 }
 
 int main(void)
@@ -430,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_out),
+		cmocka_unit_test(test_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
