@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "admit.h"
@@ -60,8 +59,8 @@ int cannot_plan(struct session *s, uint32_t i, struct err *e)
 	const struct planned *p = &s->planned[i];
 
 	if (!is_not_answered(p->rc))
-		snprintf(s->failed_for, sizeof(s->failed_for), "%s", s->state.circuits[i].circuit.name);
-
+		out_copy(s->failed_for, sizeof(s->failed_for),
+			 s->state.circuits[i].circuit.name);
 	if (!s->args->file && s->state.circuits[i].standing == ADDING)
 		return err_set(e, p->rc, "%s", p->why.text);
 	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name, p->why.text);
