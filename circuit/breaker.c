@@ -293,6 +293,7 @@ void stream_wake_tick(struct stream *s)
 {
 	struct circuit_net *cn = s->user->circuit->cn;
 
+	smp_mb();	/* its pool is busy before: see user_may_rest() */
 	if (!list_empty_careful(&s->user->ticking))
 		return;
 	spin_lock_bh(&cn->lock);
@@ -317,6 +318,15 @@ static bool user_may_rest(const struct circuit_user *u, bool quiet)
 
 	return quiet && u->sockets && !u->tripped && !READ_ONCE(c->pool.busy) &&
 	       !READ_ONCE(c->cut.busy);
+}
+
+/* A stream that has become busy meanwhile may have found the tick still running. */
+static void user_rest(struct circuit_user *u)
+{
+	user_tick_stop(u);
+	smp_mb();	/* the list is empty before */
+	if (!user_may_rest(u, true))
+		user_tick_start(u);
 }
 
 static bool tally_is_empty(const struct tally *t)
@@ -347,7 +357,7 @@ static bool circuit_tick_one(struct circuit_net *cn,
 	if (user_is_over(u))
 		user_free(u);
 	else if (user_may_rest(u, quiet))
-		user_tick_stop(u);
+		user_rest(u);
 	spin_unlock_bh(&cn->lock);
 
 	if (event.cmd)

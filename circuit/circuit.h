@@ -457,6 +457,7 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares);
 void stream_unpace(struct sock *sk);
 bool stream_pace_undisturbed(const struct sock *sk);
 u32 circuit_first_ten(struct sock *sk, u32 window);
+unsigned long stream_max_rate(const struct sock *sk);
 bool stream_in_first_ten(const struct sock *sk);
 void stream_set_timer(struct sock *sk, u64 when);
 

@@ -147,11 +147,17 @@ void stream_unpace(struct sock *sk)
 	stream_bound_gso(sk, GSO_MAX_SEGS);
 }
 
+/* SO_MAX_PACING_RATE, bytes/s, ~0 = none: 0 is none to the core, too */
+unsigned long stream_max_rate(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_max_pacing_rate) ?: ~0UL;
+}
+
 static unsigned long stream_pace_now(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	return min(s->pace, READ_ONCE(sk->sk_max_pacing_rate));
+	return min(s->pace, stream_max_rate(sk));
 }
 
 /* False: the core, or SO_MAX_PACING_RATE, has changed what the pace depends on. */

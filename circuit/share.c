@@ -65,7 +65,8 @@ static void pool_set(struct pool *p, struct stream *s, u8 state, u32 share)
 	bool idle = state == TCP_CIRCUIT_STREAM_IDLE;
 	bool moves = state != s->state || state == TCP_CIRCUIT_STREAM_MODEST;
 
-	if (idle)	/* also where the tick has made it so a moment ago */
+	/* one that was idle takes its share from what is left; the tick may have made it so */
+	if (idle || s->state == TCP_CIRCUIT_STREAM_IDLE)
 		share = 0;
 	if (stream_waits(s) && (idle || share))
 		pool_unbook(p, s);
@@ -194,36 +195,55 @@ void stream_rest(struct sock *sk)
 #define STREAM_SILENT_LEAST	((u32)USEC_PER_SEC)
 #define STREAM_SILENT_MOST	(4 * (u32)USEC_PER_SEC)
 
-/*
- * Was nothing delivered for two round trips, 1 s at least?  4 s at most, as its peer says
- * how long a round trip is.  The core stamps each delivery, and the first segment that is
- * sent with nothing in flight.
- */
-static bool stream_is_silent(const struct sock *sk, u64 now_us)
+/* Two round trips, 1 s at least; 4 s at most, as its peer says how long a round trip is */
+static u32 stream_patience_us(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtts = 2 * (READ_ONCE(tp->srtt_us) >> 3);
+	u32 rtts = 2 * (READ_ONCE(tcp_sk(sk)->srtt_us) >> 3);
 
-	return now_us > READ_ONCE(tp->delivered_mstamp) +
-			clamp(rtts, STREAM_SILENT_LEAST, STREAM_SILENT_MOST);
+	return clamp(rtts, STREAM_SILENT_LEAST, STREAM_SILENT_MOST);
 }
 
-/* A segment of it is in flight and nothing comes back: others may want what it holds. */
+/*
+ * A segment of it is in flight and nothing comes back: others may want what it holds.
+ * The core stamps each delivery, and the first segment that is sent with nothing in
+ * flight: with the time at which fq is to send it, which may be far ahead.
+ */
 static bool stream_is_mute(const struct sock *sk, u64 now_us)
 {
-	return READ_ONCE(tcp_sk(sk)->packets_out) && stream_is_silent(sk, now_us) &&
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 heard = READ_ONCE(tp->delivered_mstamp);
+
+	return READ_ONCE(tp->packets_out) &&
+	       (now_us > heard + stream_patience_us(sk) ||
+		heard > now_us + STREAM_SILENT_LEAST) &&
 	       READ_ONCE(stream_pool(inet_csk_ca(sk))->sockets) > 1;
 }
 
-/* It holds a share, sends nothing and is not asked to: by its own pace, say. */
-static bool stream_sleeps(const struct sock *sk, u64 now_us)
+/*
+ * It holds a share and has sent nothing for long, whatever its program or its peer calls
+ * for meanwhile: it holds itself back by its own pace, say.
+ */
+static bool stream_sleeps(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return s->share && !READ_ONCE(tp->packets_out) && stream_is_silent(sk, now_us) &&
-	       now_us > READ_ONCE(tp->tcp_mstamp) + STREAM_SILENT_LEAST &&
+	return s->share && !READ_ONCE(tp->packets_out) &&
+	       (u32)(tcp_jiffies32 - READ_ONCE(tp->lsndtime)) >
+	       usecs_to_jiffies(stream_patience_us(sk)) &&
 	       READ_ONCE(stream_pool(s)->sockets) > 1;
+}
+
+/*
+ * The core's own pacing sends nothing of it for long: it needs no share before.  Under fq the
+ * core sends at once, and fq is what waits.
+ */
+static bool stream_is_held_back(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return !tp->packets_out && tcp_needs_internal_pacing(sk) &&
+	       tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC;
 }
 
 /*
@@ -236,7 +256,7 @@ static bool stream_is_stuck(const struct sock *sk)
 	u64 now_us = div_u64(ktime_get_ns(), NSEC_PER_USEC);
 
 	return inet_sk_state_load(sk) == TCP_CLOSE || stream_is_mute(sk, now_us) ||
-	       stream_sleeps(sk, now_us);
+	       stream_sleeps(sk);
 }
 
 #define POOL_RECLAIM	1024	/* streams checked in one go */
@@ -288,7 +308,7 @@ static u32 stream_bound(const struct stream *s)
  */
 static u64 stream_paced_room(const struct sock *sk)
 {
-	u64 rate = READ_ONCE(sk->sk_max_pacing_rate);
+	u64 rate = stream_max_rate(sk);
 	u32 lasts = stream_rtt_us(sk) + USEC_PER_MSEC;
 
 	if (rate == ~0UL || rate > TCP_CIRCUIT_RATE_LIMIT)
@@ -335,7 +355,7 @@ static bool stream_paced_below(const struct sock *sk)
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return s->burst && s->pace <= READ_ONCE(sk->sk_max_pacing_rate) &&
+	return s->burst && s->pace <= stream_max_rate(sk) &&
 	       tp->write_seq - tp->snd_nxt >= tp->mss_cache &&
 	       stream_room(sk) >= (u64)s->share * tp->mss_cache;
 }
@@ -523,7 +543,7 @@ u32 stream_share(struct sock *sk, u32 window)
 	bool dead = stream_dead(sk);
 
 	s->settled = 0;
-	if (stream_idle(tp) || dead)
+	if (stream_idle(tp) || stream_is_held_back(sk) || dead)
 		return stream_share_of_idle(sk, window, dead);
 	if (stream_is_mute(sk, tp->tcp_mstamp)) {
 		if (s->share)
@@ -531,8 +551,10 @@ u32 stream_share(struct sock *sk, u32 window)
 		return stream_share_of_idle(sk, window, true);
 	}
 	/* whatever it needed then */
-	if (s->share && !tp->packets_out && stream_is_silent(sk, tp->tcp_mstamp))
+	if (stream_sleeps(sk))
 		stream_rest(sk);
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)	/* also where the tick has made it so */
+		s->proved = 0;
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
 		if (stream_try_modest(sk, window)) {
 			s->settled = s->proved;

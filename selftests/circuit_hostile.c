@@ -40,7 +40,9 @@
  * then to streams of which nothing arrives.  hole begins each stream with the bytes "HOLE",
  * which the way is to drop: its first segment never arrives, and the others do two timeouts
  * later.  sleep sends for as long as -p says, then holds its streams back by a pace of one
- * byte a second.  waves connects all sockets, sends, resets
+ * byte a second; with "-s poke" it calls for another look now and then, with "-s raise" it
+ * lifts the pace again, and calls for many.  ahead has the first of what it sends leave fq
+ * 9 s later, and all else behind it.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other
  * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
  * sent, and how long that took.  bursts sends BURST segments, waits until they have
@@ -77,6 +79,9 @@
 #define TTL_ALIVE_MS	100	/* ... and of these all */
 #define TOGGLE_MS	20
 #define DEAD_MS		20	/* from one byte to the next */
+#define ALL_ACKED_MS	500	/* nothing is in flight then */
+#define RAISED_MS	5	/* from one look to the next */
+#define AHEAD_RATE	160	/* bytes/s */
 #define HOLE_MS		2000	/* two timeouts */
 #define BURST		100	/* segments */
 #define BURST_PAUSE	50	/* ms */
@@ -525,21 +530,63 @@ static void run_hole(const struct options *o, const char *address, int port)
 	drop_all(o);
 }
 
+static void set_max_pace(const struct options *o, unsigned int rate)
+{
+	for (int i = 0; i < o->sockets; i++)
+		if (setsockopt(streams[i].fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+			       sizeof(rate)))
+			die("SO_MAX_PACING_RATE");
+}
+
+/* Each sends what it may: the core looks at its share. */
+static void poke_all(const struct options *o)
+{
+	int one = 1;
+
+	for (int i = 0; i < o->sockets; i++)
+		setsockopt(streams[i].fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
 static void run_sleep(const struct options *o, const char *address, int port)
 {
+	bool raises = state_is(o, "raise"), pokes = raises || state_is(o, "poke");
 	long begin = clock_ms();
-	unsigned int rate = 1;	/* bytes/s */
 
 	connect_all(o, address, port, false);
 	while (clock_ms() - begin < o->turn_ms) {
 		feed(o);
 		pause_ms(1);
 	}
+	set_max_pace(o, 1);
+	pause_ms(ALL_ACKED_MS);
+	if (raises)
+		set_max_pace(o, ~0U);
+	while (clock_ms() - begin < o->ms) {
+		if (pokes)
+			poke_all(o);
+		pause_ms(raises ? RAISED_MS : DEAD_MS);
+	}
+	drop_all(o);
+}
+
+static void run_ahead(const struct options *o, const char *address, int port)
+{
+	static const char segment[AHEAD_RATE * 9];
+	long begin = clock_ms();
+
+	connect_all(o, address, port, false);
+	/* the core does not pace the first ten segments */
+	feed(o);
+	pause_ms(ALL_ACKED_MS);
+	set_max_pace(o, AHEAD_RATE);
 	for (int i = 0; i < o->sockets; i++)
-		setsockopt(streams[i].fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
-			   sizeof(rate));
-	while (clock_ms() - begin < o->ms)
+		send(streams[i].fd, segment, sizeof(segment), MSG_NOSIGNAL);
+	pause_ms(ALL_ACKED_MS);
+	set_max_pace(o, ~0U);
+	while (clock_ms() - begin < o->ms) {
+		feed(o);
 		pause_ms(DEAD_MS);
+	}
 	drop_all(o);
 }
 
@@ -843,7 +890,7 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|hole|sleep|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"usage: circuit_hostile windows|send|dead|hole|sleep|ahead|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
 		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] [-g PID:UID] ADDRESS PORT\n"
 		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
 		"                       [-p MS] [-l MS] PORT\n");
@@ -888,6 +935,7 @@ static const struct command {
 	{ "dead", run_dead, NULL },
 	{ "hole", run_hole, NULL },
 	{ "sleep", run_sleep, NULL },
+	{ "ahead", run_ahead, NULL },
 	{ "waves", run_waves, NULL },
 	{ "relay", run_relay, NULL },
 	{ "bursts", run_bursts, NULL },

@@ -46,7 +46,7 @@ struct options {
 	long long	bytes;		/* to send, or to send back from a server */
 	int		idle_ms;	/* pause, then the same bytes once more */
 	int		hold_ms;	/* stay connected after the last ACK */
-	long		max_pacing;	/* SO_MAX_PACING_RATE, 0 = leave */
+	long		max_pacing;	/* SO_MAX_PACING_RATE, 0 = leave, -1 = 0 */
 	int		rcvbuf;		/* SO_RCVBUF of a listener, 0 = leave */
 	int		sndbuf;		/* SO_SNDBUF before connect(), 0 = leave */
 	int		clamp;		/* TCP_WINDOW_CLAMP of what it accepted, 0 = leave */
@@ -109,10 +109,12 @@ static void set_md5(int fd, const char *peer)
 		die("TCP_MD5SIG");
 }
 
-static void set_max_pacing(int fd, unsigned int rate)
+static void set_max_pacing(int fd, long asked)
 {
-	if (rate && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
-			       sizeof(rate)))
+	unsigned int rate = asked < 0 ? 0 : (unsigned int)asked;
+
+	if (asked && setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+				sizeof(rate)))
 		die("SO_MAX_PACING_RATE");
 }
 

@@ -17,6 +17,7 @@
 #	far_resets	what a far peer leaves in flight, beside bursts to a near one
 #	holes		streams of which one segment never arrives
 #	sleepers	streams that hold themselves back, with a window
+#	ahead		what fq is to send long after, with a window
 #	silent		a peer from which nothing comes back for long
 #	dead		streams of which nothing arrives, and who keeps writing
 #	small_asks	many small windows on a path that is shared after all
@@ -620,34 +621,72 @@ acked()
 }
 
 # Each has all that it asked for, and is never hungry.
-# One, and several, which had the window a moment ago.
+# beside_sleepers NUMBER HOW: of streams, which had the window a moment ago
+beside_sleepers()
+{
+	local pid what="beside $1 that hold themselves back ($2)"
+
+	fresh
+	background src timeout 60 circuit_hostile sleep -u $MALLORY -n "$1" -p 200 -s "$2" \
+		-t 30000 $DST4 $PORT
+	pid=$!
+	until_true 20 many_connected "$1"
+	sleep 1
+	alice "sleepers" 10000
+	wait $ALICE_PID
+	at_least "$what: segments of hers, from the 6th second" \
+		$((WINDOW * SPARED / 100)) "$(least "$TMP/sleepers" sum_max 6 9)"
+	at_least "$what: bytes/s of hers, from the 6th second" \
+		$((WINDOW * SPARED / 100 * PAYLOAD * 1000 / RTT_MS)) \
+		"$(least "$TMP/sleepers" acked 6 9)"
+	kill $pid
+	wait $pid 2>/dev/null
+	end_sockets src
+	no_wave
+}
+
+# Who looks at its share again and again does not keep it, and lifting the pace does not
+# undo what the core has put off.
 sleepers()
 {
-	local pid n
+	local n how
 
 	[ "$LAB" = uml ] || return 0
 	# the receiver's window is not what is measured
 	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
 	next_server
 	for n in 1 8; do
-		fresh
-		background src timeout 60 circuit_hostile sleep -u $MALLORY -n $n -p 200 \
-			-t 30000 $DST4 $PORT
-		pid=$!
-		until_true 20 many_connected $n
-		sleep 0.5
-		alice "sleepers" 10000
-		wait $ALICE_PID
-		at_least "beside $n that hold themselves back: segments of hers, from the 6th second" \
-			$((WINDOW * SPARED / 100)) "$(least "$TMP/sleepers" sum_max 6 9)"
-		at_least "beside $n that hold themselves back: bytes/s of hers, from the 6th second" \
-			$((WINDOW * SPARED / 100 * PAYLOAD * 1000 / RTT_MS)) \
-			"$(least "$TMP/sleepers" acked 6 9)"
-		kill $pid
-		wait $pid 2>/dev/null
-		end_sockets src
-		no_wave
+		for how in once poke raise; do
+			beside_sleepers $n $how
+		done
 	done
+	set_in dst net.ipv4.tcp_rmem "4096 131072 16777216"
+	next_server
+}
+
+# Nothing is delivered until then, 9 s later, and she comes when the window is free.
+ahead()
+{
+	local pid
+
+	[ "$LAB" = uml ] || return 0
+	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
+	next_server
+	in_src tc qdisc replace dev eth1 root fq
+	fresh
+	background src timeout 60 circuit_hostile ahead -u $MALLORY -n 1 -t 30000 $DST4 $PORT
+	pid=$!
+	until_true 20 many_connected 1
+	sleep 1.5
+	alice ahead 6500
+	wait $ALICE_PID
+	at_least "beside 1000 segments that leave 9 s later: hers, in the 6th second" \
+		$((WINDOW * SPARED / 100)) "$(least "$TMP/ahead" sum_max 6 6)"
+	kill $pid
+	wait $pid 2>/dev/null
+	in_src tc qdisc del dev eth1 root
+	end_sockets src
+	no_wave
 	set_in dst net.ipv4.tcp_rmem "4096 131072 16777216"
 	next_server
 }
@@ -1283,7 +1322,7 @@ topology()
 
 # What is to be tried, all of it or those that are named
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
-	for_all crowd far_resets dead holes sleepers silent small_asks distances left_behind
+	for_all crowd far_resets dead holes sleepers ahead silent small_asks distances left_behind
 	fills evicts receivers containers ceilings breaker_ceiling contained own_network neighbours leaves leaks without_module}
 
 topology

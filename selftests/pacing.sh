@@ -137,6 +137,12 @@ own_rates()
 		"$(field pacing "$(send 1000000 300000)")"
 	equal "SO_MAX_PACING_RATE above it: pacing rate" \
 		$((12500000 * 1448 / 1514)) "$(field pacing "$(send 50000000 3000000)")"
+	before=$(drops)
+	out=$(send -1 3000000)
+	equal "SO_MAX_PACING_RATE 0, none to the core: pacing rate" \
+		$((12500000 * 1448 / 1514)) "$(field pacing "$out")"
+	equal "SO_MAX_PACING_RATE 0, none to the core: lost in the switch" 0 \
+		$(($(drops) - before))
 	towards_dst "$WINDOW" 0
 	in_rtr tc qdisc change dev r2 root tbf rate 1000mbit burst 3028 \
 		limit $((65536 * 3 / 2 + 15140))
