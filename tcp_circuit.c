@@ -431,7 +431,7 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 	if (s->magic == STREAM_MAGIC && s->live) {
 		if (!s->settled || s->burst || !tcp_sk(sk)->packets_out ||
 		    !stream_undisturbed(sk) || s->state == TCP_CIRCUIT_STREAM_IDLE ||
-		    !stream_content(sk))
+		    !stream_content(sk) || stream_is_put_off(sk))
 			circuit_prepare(sk);
 		if (s->burst)
 			return 1;

@@ -331,6 +331,17 @@ static inline bool stream_waits(const struct stream *s)
 	return s->state != TCP_CIRCUIT_STREAM_IDLE && !s->share;
 }
 
+/*
+ * Is its next segment to leave only in more than a second, by SO_MAX_PACING_RATE?  It needs
+ * no share before.  The core waits; under fq it would send all the same, and fq would send
+ * all of it at that time.
+ */
+static inline bool stream_is_put_off(const struct sock *sk)
+{
+	return unlikely(tcp_sk(sk)->tcp_wstamp_ns >
+			tcp_sk(sk)->tcp_clock_cache + NSEC_PER_SEC);
+}
+
 /* The pool of a stream that has a user */
 static inline struct pool *stream_pool(const struct stream *s)
 {
@@ -471,7 +482,7 @@ u64 pool_over(const struct pool *p);
 u32 stream_own_turn(const struct sock *sk);
 void pool_uncount_turn(struct pool *p, const struct sock *sk);
 void pool_unbook(struct pool *p, struct stream *s);
-void pool_leave_behind(struct pool *p, const struct sock *sk);
+void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments);
 void stream_take_turn(struct sock *sk);
 
 /* buffers.c */

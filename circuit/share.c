@@ -171,7 +171,7 @@ void stream_leave_pool(struct sock *sk)
 
 	if (s->share) {
 		spin_lock_bh(&p->lock);
-		pool_leave_behind(p, sk);
+		pool_leave_behind(p, sk, s->share);
 		spin_unlock_bh(&p->lock);
 	}
 	stream_rest(sk);
@@ -235,15 +235,16 @@ static bool stream_sleeps(const struct sock *sk)
 }
 
 /*
- * The core's own pacing sends nothing of it for long: it needs no share before.  Under fq the
- * core sends at once, and fq is what waits.
+ * What is in flight stays its own, but not where the oldest of it is older than that: a peer
+ * that acknowledges a segment now and then would keep the rest in flight for as long as it
+ * likes.
  */
-static bool stream_is_held_back(const struct sock *sk)
+static bool stream_is_overdue(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct sk_buff *oldest = tcp_rtx_queue_head(sk);
 
-	return !tp->packets_out && tcp_needs_internal_pacing(sk) &&
-	       tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC;
+	return oldest && tcp_sk(sk)->tcp_mstamp > tcp_skb_timestamp_us(oldest) +
+						  stream_patience_us(sk);
 }
 
 /*
@@ -283,7 +284,7 @@ void pool_reclaim(struct pool *p)
 
 		if (stream_is_stuck(sk)) {
 			if (s->share)
-				pool_leave_behind(p, sk);
+				pool_leave_behind(p, sk, s->share);
 			pool_set(p, s, TCP_CIRCUIT_STREAM_IDLE, 0);
 		} else {
 			list_move_tail(&s->active, &seen);
@@ -377,6 +378,17 @@ bool stream_uses_share(const struct sock *sk)
 	       tp->is_cwnd_limited || stream_paced_below(sk);
 }
 
+/* A modest stream that SO_MAX_PACING_RATE has slowed down keeps what it lets it use. */
+static void stream_shed(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u64 most = div_u64(stream_paced_room(sk), tcp_sk(sk)->mss_cache) + 1;
+
+	most = max_t(u64, most, tcp_packets_in_flight(tcp_sk(sk)));
+	if (s->share > most)
+		stream_set(sk, s->state, (u32)most);
+}
+
 /*
  * False: it needs more than a modest stream may hold, which is at most what its share
  * would be as a hungry one.  A stream found modest by what it had in flight has to
@@ -394,8 +406,10 @@ static bool stream_try_modest(struct sock *sk, u32 window)
 
 	if (s->share > share)
 		return false;
-	if (!stream_needs_more(sk))
+	if (!stream_needs_more(sk)) {
+		stream_shed(sk);
 		return s->share > 0;
+	}
 	if (s->proved && !stream_uses_share(sk))
 		return true;
 
@@ -467,6 +481,21 @@ static void stream_count_round(struct sock *sk)
 	stream_begin_round(sk);
 }
 
+/* Keep @keep segments of its share; what is in flight beyond that stays there for a while. */
+static void stream_shrink(struct sock *sk, u32 keep)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 flies = tcp_packets_in_flight(tcp_sk(sk));
+	struct pool *p = stream_pool(s);
+
+	if (flies > keep && !s->cut) {
+		spin_lock_bh(&p->lock);
+		pool_leave_behind(p, sk, min(flies, s->share) - keep);
+		spin_unlock_bh(&p->lock);
+	}
+	stream_set(sk, s->state, keep);
+}
+
 static void stream_take_share(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
@@ -478,10 +507,10 @@ static void stream_take_share(struct sock *sk, u32 window)
 	u32 keep = share;
 
 	/* What is in flight stays reserved, unless the breaker cuts. */
-	if (!s->cut)
+	if (!s->cut && !stream_is_overdue(sk))
 		keep = max(share, tcp_packets_in_flight(tcp_sk(sk)));
 	if (s->share > keep)
-		stream_set(sk, s->state, keep);
+		stream_shrink(sk, keep);
 	else if (s->share < takes)
 		stream_take(sk, window, takes - s->share);
 	s->settled = s->share && s->share == share;
@@ -512,10 +541,11 @@ static bool stream_dead(const struct sock *sk)
 
 static void stream_yield(struct sock *sk)
 {
-	struct pool *p = stream_pool(inet_csk_ca(sk));
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
 
 	spin_lock_bh(&p->lock);
-	pool_leave_behind(p, sk);
+	pool_leave_behind(p, sk, s->share);
 	spin_unlock_bh(&p->lock);
 	stream_rest(sk);
 }
@@ -536,25 +566,10 @@ static u32 stream_share_of_idle(struct sock *sk, u32 window, bool dead)
 }
 
 /* The share of @sk in its pool's @window, segments. */
-u32 stream_share(struct sock *sk, u32 window)
+static u32 stream_busy_share(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	bool dead = stream_dead(sk);
 
-	s->settled = 0;
-	if (stream_idle(tp) || stream_is_held_back(sk) || dead)
-		return stream_share_of_idle(sk, window, dead);
-	if (stream_is_mute(sk, tp->tcp_mstamp)) {
-		if (s->share)
-			stream_yield(sk);
-		return stream_share_of_idle(sk, window, true);
-	}
-	/* whatever it needed then */
-	if (stream_sleeps(sk))
-		stream_rest(sk);
-	if (s->state == TCP_CIRCUIT_STREAM_IDLE)	/* also where the tick has made it so */
-		s->proved = 0;
 	if (s->state != TCP_CIRCUIT_STREAM_HUNGRY) {
 		if (stream_try_modest(sk, window)) {
 			s->settled = s->proved;
@@ -567,4 +582,36 @@ u32 stream_share(struct sock *sk, u32 window)
 	}
 	stream_take_share(sk, window);
 	return clamp(s->share, 1U, stream_bound(s));
+}
+
+/* The window of @sk in its pool's @window, segments: its share */
+u32 stream_share(struct sock *sk, u32 window)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	bool dead = stream_dead(sk);
+	u32 share;
+
+	s->settled = 0;
+	if (stream_idle(tp) || dead)
+		return stream_share_of_idle(sk, window, dead);
+	if (stream_is_put_off(sk) && !tp->packets_out) {
+		stream_rest(sk);
+		return 1;
+	}
+	if (stream_is_mute(sk, tp->tcp_mstamp)) {
+		if (s->share)
+			stream_yield(sk);
+		return stream_share_of_idle(sk, window, true);
+	}
+	/* whatever it needed then */
+	if (stream_sleeps(sk))
+		stream_rest(sk);
+	if (s->state == TCP_CIRCUIT_STREAM_IDLE)	/* also where the tick has made it so */
+		s->proved = 0;
+	share = stream_busy_share(sk, window);
+	if (!stream_is_put_off(sk))
+		return share;
+	s->settled = 0;	/* that is not its share */
+	return min(share, max(tcp_packets_in_flight(tp), 1U));
 }

@@ -172,17 +172,15 @@ void pool_unbook(struct pool *p, struct stream *s)
 }
 
 /*
- * The segments of a stream that has just lost its share stay in flight for a round
- * trip.  Count them for 15/16 of it only, so that a connection that starts now finds
+ * The segments of a stream that has just lost @segments of its share stay in flight for a
+ * round trip.  Count them for 15/16 of it only, so that a connection that starts now finds
  * the window free once it is established.  A reset has emptied the queues: then as many
  * as the share was.  The lock is held.
  */
-void pool_leave_behind(struct pool *p, const struct sock *sk)
+void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
 {
-	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tcp_min_rtt(tp);
-	u32 segments = s->share;
 
 	if (rtt_us == U32_MAX)
 		return;

@@ -41,7 +41,8 @@
  * which the way is to drop: its first segment never arrives, and the others do two timeouts
  * later.  sleep sends for as long as -p says, then holds its streams back by a pace of one
  * byte a second; with "-s poke" it calls for another look now and then, with "-s raise" it
- * lifts the pace again, and calls for many.  ahead has the first of what it sends leave fq
+ * lifts the pace again, and calls for many; with "-s drip" it sends bursts of less than half
+ * of what it had, and then two segments a second.  ahead has the first of what it sends leave fq
  * 9 s later, and all else behind it.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other
  * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
@@ -82,6 +83,8 @@
 #define ALL_ACKED_MS	500	/* nothing is in flight then */
 #define RAISED_MS	5	/* from one look to the next */
 #define AHEAD_RATE	160	/* bytes/s */
+#define BURST_BYTES	(400 * 1448)
+#define BURST_GAP_MS	15
 #define HOLE_MS		2000	/* two timeouts */
 #define BURST		100	/* segments */
 #define BURST_PAUSE	50	/* ms */
@@ -547,6 +550,21 @@ static void poke_all(const struct options *o)
 		setsockopt(streams[i].fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
+/* Each becomes modest by what it uses, and is slowed down then. */
+static void drip(const struct options *o)
+{
+	static char chunk[BURST_BYTES];
+
+	pause_ms(ALL_ACKED_MS);
+	for (int n = 0; n < 8; n++) {
+		for (int i = 0; i < o->sockets; i++)
+			send(streams[i].fd, chunk, sizeof(chunk) / o->sockets, MSG_NOSIGNAL);
+		pause_ms(BURST_GAP_MS);
+	}
+	set_max_pace(o, 2 * 1448);
+	feed(o);
+}
+
 static void run_sleep(const struct options *o, const char *address, int port)
 {
 	bool raises = state_is(o, "raise"), pokes = raises || state_is(o, "poke");
@@ -557,7 +575,10 @@ static void run_sleep(const struct options *o, const char *address, int port)
 		feed(o);
 		pause_ms(1);
 	}
-	set_max_pace(o, 1);
+	if (state_is(o, "drip"))
+		drip(o);
+	else
+		set_max_pace(o, 1);
 	pause_ms(ALL_ACKED_MS);
 	if (raises)
 		set_max_pace(o, ~0U);

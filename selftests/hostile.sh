@@ -19,6 +19,7 @@
 #	sleepers	streams that hold themselves back, with a window
 #	ahead		what fq is to send long after, with a window
 #	silent		a peer from which nothing comes back for long
+#	trickle		one from which little comes back
 #	dead		streams of which nothing arrives, and who keeps writing
 #	small_asks	many small windows on a path that is shared after all
 #	distances	no harm at all: a near and a far peer of one circuit
@@ -656,7 +657,7 @@ sleepers()
 	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
 	next_server
 	for n in 1 8; do
-		for how in once poke raise; do
+		for how in once poke raise drip; do
 			beside_sleepers $n $how
 		done
 	done
@@ -678,6 +679,9 @@ ahead()
 	pid=$!
 	until_true 20 many_connected 1
 	sleep 1.5
+	at_most "what is to leave 9 s later: segments in fq" 1 \
+		"$(in_src tc -s qdisc show dev eth1 |
+			sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1)"
 	alice ahead 6500
 	wait $ALICE_PID
 	at_least "beside 1000 segments that leave 9 s later: hers, in the 6th second" \
@@ -712,6 +716,42 @@ silent()
 		$((200 * SPARED / 100)) "$(least "$TMP/silent" sum_max 6 8)"
 	kill $far
 	wait $far 2>/dev/null
+	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 0ms
+	end_sockets src
+	kill $near
+	wait $near 2>/dev/null
+	no_wave
+	next_server
+}
+
+# A peer makes the round trip long, so that no timeout comes, and then acknowledges a segment
+# now and then.
+trickle()
+{
+	local near far ms
+
+	[ "$LAB" = uml ] || return 0
+	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 20ms
+	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200 >/dev/null
+	background rtr circuit_sock serve $PORT >/dev/null
+	near=$!
+	background src circuit_sock send -u $MALLORY -n 100000000000 $DST4 $PORT \
+		>/dev/null 2>&1
+	far=$!
+	until_true 60 many_connected 1
+	for ms in 300 900 1800 3000; do
+		in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${ms}ms
+		sleep 5
+	done
+	damage rate 9kbit
+	sleep 8
+	in_src circuit_hostile send -u $ALICE -n 1 -t 9000 10.77.1.254 $PORT >"$TMP/trickle"
+	at_least "beside a peer that acknowledges a segment now and then: hers, from the 6th second" \
+		$((200 / 2 * SPARED / 100)) "$(least "$TMP/trickle" sum_max 6 8)"
+	kill $far
+	wait $far 2>/dev/null
+	in_rtr tc qdisc del dev r2 root
+	damage
 	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 0ms
 	end_sockets src
 	kill $near
@@ -1322,7 +1362,7 @@ topology()
 
 # What is to be tried, all of it or those that are named
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
-	for_all crowd far_resets dead holes sleepers ahead silent small_asks distances left_behind
+	for_all crowd far_resets dead holes sleepers ahead silent trickle small_asks distances left_behind
 	fills evicts receivers containers ceilings breaker_ceiling contained own_network neighbours leaves leaks without_module}
 
 topology
