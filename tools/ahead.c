@@ -162,6 +162,9 @@ static int send_some(struct nl *nl, struct answer **list, uint32_t n)
 			return -EMSGSIZE;
 		memcpy(nlh, list[i]->req, len);
 		nlh->nlmsg_seq = nl->seq + 1 + i;
+		/* they are answered in order: where the last is, all are */
+		if (i + 1 < n)
+			nlh->nlmsg_flags &= (uint16_t)~NLM_F_ACK;
 		list[i]->asked = true;
 		used += len;
 	}
@@ -195,40 +198,47 @@ static int keep_end(struct answer *a, const struct nlmsghdr *nlh)
 	return 0;
 }
 
-/* Answers are in order; *@done: how many have come whole. */
-static int keep(struct nl *nl, struct answer **list, uint32_t n, const char *buf, size_t len,
-		uint32_t *done)
+/* The messages of a datagram, to whose request each belongs */
+static int keep(struct nl *nl, struct answer **list, uint32_t n, const struct iovec *from)
 {
 	const struct nlmsghdr *nlh;
-	int left = (int)len, rc = 0;
+	int left = (int)from->iov_len, rc = 0;
 
-	for (nlh = (const struct nlmsghdr *)buf; !rc && mnl_nlmsg_ok(nlh, left);
+	for (nlh = from->iov_base; !rc && mnl_nlmsg_ok(nlh, left);
 	     nlh = mnl_nlmsg_next(nlh, &left)) {
 		uint32_t at = nlh->nlmsg_seq - nl->seq - 1;
 
 		if (at >= n || list[at]->known)
 			continue;
-		if (nlh->nlmsg_type == NLMSG_ERROR) {
-			rc = keep_end(list[at], nlh);
-			++*done;
-		} else {
-			rc = keep_message(list[at], nlh);
-		}
+		rc = nlh->nlmsg_type == NLMSG_ERROR ? keep_end(list[at], nlh) :
+						      keep_message(list[at], nlh);
 	}
 	return rc;
 }
 
+static int receive_some(struct nl *nl, struct answer **list, uint32_t n)
+{
+	static char buf[NLM_DATAGRAMS][DATAGRAM];
+	struct iovec to[NLM_DATAGRAMS];
+	int got, i, rc = 0;
+
+	for (i = 0; i < NLM_DATAGRAMS; i++)
+		to[i] = (struct iovec){ .iov_base = buf[i], .iov_len = sizeof(buf[i]) };
+	got = nlm_receive(nl, to, NLM_DATAGRAMS);
+	for (i = 0; i < got && !rc; i++)
+		rc = keep(nl, list, n, &to[i]);
+	return got < 0 ? got : rc;
+}
+
 static int ask_some(struct nl *nl, struct answer **list, uint32_t n)
 {
-	static char buf[DATAGRAM];
-	uint32_t done = 0;
-	ssize_t len;
 	int rc = send_some(nl, list, n);
+	uint32_t i;
 
-	while (!rc && done < n) {
-		len = nlm_receive(nl, buf, sizeof(buf));
-		rc = len < 0 ? (int)len : keep(nl, list, n, buf, (size_t)len, &done);
-	}
+	while (!rc && !list[n - 1]->known)
+		rc = receive_some(nl, list, n);
+	for (i = 0; i < n && !rc; i++)
+		list[i]->known = true;
 	nl->seq += n;
 	return rc;
 }

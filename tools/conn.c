@@ -118,7 +118,7 @@ static int on_conn(const struct nlmsghdr *nlh, void *data)
 
 static int dump(struct nl *nl, uint8_t family, struct reader *r, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	struct inet_diag_req_v2 *diag = mnl_nlmsg_put_extra_header(nlh, sizeof(*diag));
 
@@ -174,7 +174,7 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 uint32_t conn_device(struct nl *nl, const struct conn *c)
 {
 	struct err unused = { "" };
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
 	uint32_t ifindex = 0;

@@ -17,7 +17,18 @@ static int number(const char *name)
 	return s ? atoi(s) : 0;
 }
 
-static int changes;
+static int changes, answers, looks;
+
+static void tell_counts(void)
+{
+	fprintf(stderr, "answers=%d looks=%d\n", answers, looks);
+}
+
+void faulty_look(void)
+{
+	if (!looks++ && getenv("CTCP_COUNT"))
+		atexit(tell_counts);
+}
 
 /* Between two changes. */
 int faulty_step(const char *name, struct err *e)
@@ -51,13 +62,25 @@ int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 
 ssize_t faulty_recv(int fd, void *buf, size_t len, int flags)
 {
-	static int count;
-
-	if (++count == number("CTCP_DEAF_AT")) {
+	if (++answers == number("CTCP_DEAF_AT")) {
 		fprintf(stderr, "deaf on purpose\n");
 		errno = ENOBUFS;
 		return -1;
 	}
 	return recv(fd, buf, len, flags);
+}
+
+/* One at a time, as each counts. */
+int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags)
+{
+	struct iovec *to = list->msg_hdr.msg_iov;
+	ssize_t len;
+
+	(void)n;
+	len = faulty_recv(fd, to->iov_base, to->iov_len, flags & ~MSG_WAITFORONE);
+	if (len < 0)
+		return -1;
+	list->msg_len = (unsigned int)len;
+	return 1;
 }
 #endif

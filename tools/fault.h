@@ -5,6 +5,8 @@
  * Counted from 1, over what apply, rollback and undo change.  CTCP_DEAF_AT=N: the Nth
  * answer of the kernel is not received, and stays in its socket.  What --confirm-within does
  * before the first change counts, too, and the process that holds its timer is spared.
+ * CTCP_COUNT: at its end it tells how many answers of netlink it received, and how often it
+ * looked a device or the module up.
  */
 #ifndef CTCP_FAULT_H
 #define CTCP_FAULT_H
@@ -15,14 +17,21 @@
 
 #ifdef CTCP_FAULT_INJECT
 ssize_t faulty_recv(int fd, void *buf, size_t len, int flags);
+int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags);
 int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 	       const char *value, struct err *e);
 int faulty_step(const char *name, struct err *e);
 void faulty_end(void);
+void faulty_look(void);
 #else
 static inline ssize_t faulty_recv(int fd, void *buf, size_t len, int flags)
 {
 	return recv(fd, buf, len, flags);
+}
+
+static inline int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags)
+{
+	return recvmmsg(fd, list, n, flags, NULL);
 }
 
 static inline int faulty_set(struct backend *b, enum item_kind kind,
@@ -39,6 +48,10 @@ static inline int faulty_step(const char *name, struct err *e)
 }
 
 static inline void faulty_end(void)
+{
+}
+
+static inline void faulty_look(void)
 {
 }
 #endif

@@ -318,7 +318,7 @@ static bool is_absent(int rc)
 static int read_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,
 		    uint32_t handle, struct flower *fl, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc;
 
 	memset(fl, 0, sizeof(*fl));
@@ -404,7 +404,7 @@ int filter_read(struct nl *nl, int ifindex, const struct prefix *to, struct filt
 static int put_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,
 		   const struct filter *f, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = filter_message(&req, RTM_NEWTFILTER, ifindex, to, tagged,
 					      f->handle);
 
@@ -416,7 +416,7 @@ static int put_one(struct nl *nl, int ifindex, const struct prefix *to, bool tag
 static int delete_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,
 		      uint32_t handle, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc = nlm_talk(nl, filter_message(&req, RTM_DELTFILTER, ifindex, to, tagged, handle),
 			  e);
 
@@ -476,7 +476,7 @@ int filter_each(struct nl *nl, int ifindex, int (*each)(const struct flower *fl,
 		void *data, struct err *e)
 {
 	struct flower_walk walk = { .each = each, .data = data, .ifindex = ifindex };
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = qdisc_message(&req, RTM_GETTFILTER, ifindex, OUR_HANDLE, 0, NULL);
 
 	return nlm_dump(nl, nlh, on_walk, &walk, e);

@@ -99,7 +99,7 @@ static struct nlmsghdr *ask_control(void *buf, uint8_t cmd)
 	return nlh;
 }
 
-/* Of many requests that go at once the first one has asked (kernel.c begins them with 0). */
+/* Of many requests that go at once none asks (kernel.c has asked for them). */
 bool genl_is_resolved(const struct genl *g)
 {
 	return g->family && (g->nl.ahead || g->nl.post);
@@ -111,7 +111,7 @@ bool genl_is_resolved(const struct genl *g)
  */
 int genl_resolve(struct genl *g, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc;
 
 	if (genl_is_resolved(g))

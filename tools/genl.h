@@ -19,8 +19,8 @@ struct genl {
 
 /* A circuit with as many prefixes as it may have takes less than 5 KiB. */
 union genl_request {
+	char space[8192];	/* the first, so that "= { 0 }" clears all of it */
 	struct nlmsghdr hdr;
-	char space[8192];
 };
 
 int genl_open(struct genl *g, struct err *e);

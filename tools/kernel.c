@@ -42,6 +42,22 @@ static int no_device(const char *dev, struct err *e)
 	return err_set(e, -ENODEV, "there is no device %s", dev);
 }
 
+/* Of many items that go at once the first one has asked. */
+static int index_of(struct kernel *k, const char *dev)
+{
+	bool many = k->nl.ahead || k->nl.post;
+	int index;
+
+	if (many && !strcmp(k->device.name, dev))
+		return k->device.index;
+	index = link_index(dev);
+	if (many && index) {
+		out_copy(k->device.name, sizeof(k->device.name), dev);
+		k->device.index = index;
+	}
+	return index;
+}
+
 static int get_txqlen(struct kernel *k, const char *dev, char *value, struct err *e)
 {
 	struct facts f;
@@ -66,7 +82,7 @@ static int get_qdisc(struct kernel *k, const char *dev, char *value, struct err 
 }
 
 /* "eth1 c7c0:1" -> the index of eth1, and what follows it; 0 = no such device */
-static int device_of(const char *name, const char **rest)
+static int device_of(struct kernel *k, const char *name, const char **rest)
 {
 	size_t n = strcspn(name, " ");
 	char dev[IFNAMSIZ];
@@ -77,13 +93,13 @@ static int device_of(const char *name, const char **rest)
 		return 0;
 	memcpy(dev, name, n);
 	dev[n] = 0;
-	return link_index(dev);
+	return index_of(k, dev);
 }
 
 static int get_class(struct kernel *k, const char *name, char *value, struct err *e)
 {
 	const char *id;
-	int index = device_of(name, &id), rc;
+	int index = device_of(k, name, &id), rc;
 	struct htb_class c;
 	uint32_t minor;
 
@@ -100,7 +116,7 @@ static int get_class(struct kernel *k, const char *name, char *value, struct err
 static int get_filter(struct kernel *k, const char *name, char *value, struct err *e)
 {
 	const char *prefix;
-	int index = device_of(name, &prefix), rc;
+	int index = device_of(k, name, &prefix), rc;
 	struct filter f;
 	struct prefix to;
 
@@ -137,6 +153,12 @@ static int circuit_text(const struct object *o, const char *name, char *value, s
 			    name, o->n) : 0;
 }
 
+/* Of many items that go at once none asks. */
+bool kernel_has_module(const struct kernel *k)
+{
+	return k->nl.ahead || k->nl.post ? !k->no_module : sysctl_exists(FCWND_SYSCTL);
+}
+
 /* Where there is no module, there is no circuit. */
 static int get_circuit(struct kernel *k, const char *name, char *value, struct err *e)
 {
@@ -144,7 +166,7 @@ static int get_circuit(struct kernel *k, const char *name, char *value, struct e
 	int rc;
 
 	strcpy(value, "absent");
-	if (!genl_is_resolved(&k->genl) && !sysctl_exists(FCWND_SYSCTL))
+	if (!kernel_has_module(k))
 		return 0;
 	rc = object_get(&k->genl, name, &o, e);
 	if (rc)
@@ -276,7 +298,7 @@ static int set_qdisc(struct kernel *k, const char *dev, const char *value, struc
 static int set_class(struct kernel *k, const char *name, const char *value, struct err *e)
 {
 	const char *id;
-	int index = device_of(name, &id), rc;
+	int index = device_of(k, name, &id), rc;
 	struct htb_class c;
 	struct err why;
 	uint32_t minor;
@@ -293,7 +315,7 @@ static int set_class(struct kernel *k, const char *name, const char *value, stru
 static int set_filter(struct kernel *k, const char *name, const char *value, struct err *e)
 {
 	const char *prefix;
-	int index = device_of(name, &prefix), rc;
+	int index = device_of(k, name, &prefix), rc;
 	struct filter f;
 	struct prefix to;
 	struct err why;
@@ -316,7 +338,7 @@ static int set_circuit(struct kernel *k, const char *name, const char *value, st
 	int rc;
 
 	if (!strcmp(value, "absent")) {
-		rc = sysctl_exists(FCWND_SYSCTL) ? object_del(&k->genl, name, e) : 0;
+		rc = kernel_has_module(k) ? object_del(&k->genl, name, e) : 0;
 		return rc == -ENOENT ? 0 : rc;
 	}
 	if (object_parse(value, &o))
@@ -415,6 +437,17 @@ static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 #define MANY_LEAST	16	/* of fewer the questions ahead cost more than they save */
 #define ROUNDS		8	/* of questions that follow from an answer */
 
+/* The module and its family, for all that go at once; without that each of them says why. */
+static void resolve_for_many(struct kernel *k)
+{
+	struct err unused = { "" };
+
+	k->no_module = !sysctl_exists(FCWND_SYSCTL);
+	k->genl.family = 0;
+	if (!k->no_module)
+		genl_resolve(&k->genl, &unused);
+}
+
 /* @ask calls whatever is to be answered ahead.  Without memory all is asked in its turn. */
 void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data)
 {
@@ -422,7 +455,7 @@ void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data)
 	struct err unused = { "" };
 
 	kernel_ahead_end(k);
-	k->genl.family = 0;
+	resolve_for_many(k);
 	if (ahead_begin(&k->nl, &unused) || ahead_begin(&k->genl.nl, &unused)) {
 		kernel_ahead_end(k);
 		return;
@@ -439,6 +472,7 @@ void kernel_ahead(struct kernel *k, void (*ask)(void *data), void *data)
 
 void kernel_ahead_end(struct kernel *k)
 {
+	k->device.name[0] = 0;
 	ahead_end(&k->nl);
 	ahead_end(&k->genl.nl);
 }
@@ -446,7 +480,7 @@ void kernel_ahead_end(struct kernel *k)
 /* All circuits, and the routes if there are not many more than the @routes to be asked for */
 void kernel_know(struct kernel *k, uint32_t routes)
 {
-	if (sysctl_exists(FCWND_SYSCTL))
+	if (kernel_has_module(k))
 		known_circuits(&k->known, &k->genl);
 	else
 		k->known.whole[ITEM_CIRCUIT] = true;
@@ -490,7 +524,8 @@ static void ahead_of_items(struct backend *b, const struct item_ref *list, uint3
 /* Circuits before the routes that lead to them */
 static int begin_posts(struct kernel *k, struct err *e)
 {
-	k->genl.family = 0;
+	resolve_for_many(k);
+	k->device.name[0] = 0;
 	k->has_congctl = NULL;
 	return post_begin(&k->genl.nl, NULL, e) ?: post_begin(&k->nl, &k->genl.nl, e);
 }

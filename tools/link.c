@@ -19,6 +19,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "link.h"
 #include "text.h"
 
@@ -215,7 +216,7 @@ static int on_link(const struct nlmsghdr *nlh, void *data)
 /* The larger of IPv4's and IPv6's: either may be sent through the device. */
 static int read_gso(struct nl *nl, struct facts *f, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	struct ifinfomsg *ifi;
 	int rc;
@@ -342,6 +343,7 @@ void link_own_name(char dev[IFNAMSIZ])
 /* 0 if there is no such device here. */
 int link_index(const char *dev)
 {
+	faulty_look();
 	return (int)if_nametoindex(dev);
 }
 

@@ -225,7 +225,7 @@ static int on_totals(const struct nlmsghdr *nlh, void *data)
 
 static int dump_once(struct lives *ls, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct genl g;
 	int rc = genl_open(&g, e);
 
@@ -337,7 +337,7 @@ uint32_t lives_tripped(const struct lives *ls)
 int lives_reset(struct genl *g, const char *name, const struct prefix *peer, int ifindex,
 		struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh;
 	int rc = genl_resolve(g, e);
 
@@ -356,7 +356,7 @@ int lives_reset(struct genl *g, const char *name, const struct prefix *peer, int
 
 int totals_read(struct genl *g, struct totals *t, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc = genl_resolve(g, e);
 
 	memset(t, 0, sizeof(*t));

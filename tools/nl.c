@@ -201,17 +201,34 @@ int nlm_ready(struct nl *nl, struct err *e)
 	return nl->sock ? 0 : open_socket(nl, e);
 }
 
-/* Its bytes; -EBADMSG: larger than @room, or not whole messages */
-ssize_t nlm_receive(struct nl *nl, char *buf, size_t room)
+/*
+ * At least one datagram, and as many of the @n as have come; their lengths in @to.  How many,
+ * or -errno; -EBADMSG: one is larger than its room, or not whole messages.
+ */
+int nlm_receive(struct nl *nl, struct iovec *to, unsigned int n)
 {
-	ssize_t n;
+	struct mmsghdr list[NLM_DATAGRAMS] = { 0 };
+	int got, i;
 
+	if (n > NLM_DATAGRAMS)
+		n = NLM_DATAGRAMS;
+	for (i = 0; i < (int)n; i++) {
+		list[i].msg_hdr.msg_iov = &to[i];
+		list[i].msg_hdr.msg_iovlen = 1;
+	}
 	do
-		n = faulty_recv(mnl_socket_get_fd(nl->sock), buf, room, MSG_TRUNC);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
+		got = faulty_recvmmsg(mnl_socket_get_fd(nl->sock), list, n,
+				      MSG_WAITFORONE | MSG_TRUNC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
 		return -errno;
-	return (size_t)n <= room && is_whole(buf, (size_t)n) ? n : -EBADMSG;
+	for (i = 0; i < got; i++) {
+		if (list[i].msg_len > to[i].iov_len ||
+		    !is_whole(to[i].iov_base, list[i].msg_len))
+			return -EBADMSG;
+		to[i].iov_len = list[i].msg_len;
+	}
+	return got;
 }
 
 /* Messages that nobody asked for; MNL_CB_ERROR as from @each, or -EBADMSG in errno. */

@@ -17,6 +17,7 @@
 #include <libmnl/libmnl.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "err.h"
 
@@ -28,10 +29,14 @@ struct nl {
 	struct post *post;		/* NULL: each change is waited for */
 };
 
-/* One message to build in place.  Ours are all well under 2 KiB. */
+/*
+ * One message to build in place, in cleared space: libmnl leaves what it pads attributes with
+ * as it was, and two questions are the same if their bytes are (ahead.c).  Ours are all well
+ * under 2 KiB.
+ */
 union nl_request {
+	char space[4096];	/* the first, so that "= { 0 }" clears all of it */
 	struct nlmsghdr hdr;
-	char space[4096];
 };
 
 int nlm_open(struct nl *nl, int protocol, struct err *e);
@@ -43,9 +48,10 @@ int nlm_each(const void *buf, size_t len, mnl_cb_t each, void *data);
 int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	     struct err *e);
 
-/* For ahead.c and post.c: a socket that is open, one datagram, how a request ended */
+/* For ahead.c and post.c: a socket that is open, datagrams, how a request ended */
+#define NLM_DATAGRAMS	16	/* at once, at most */
 int nlm_ready(struct nl *nl, struct err *e);
-ssize_t nlm_receive(struct nl *nl, char *buf, size_t room);
+int nlm_receive(struct nl *nl, struct iovec *to, unsigned int n);
 int nlm_error(const struct nlmsghdr *nlh, const char **why);
 
 #endif

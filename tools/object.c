@@ -422,7 +422,7 @@ static int get_object(struct genl *g, struct nlmsghdr *nlh, struct object *o, st
 
 int object_get(struct genl *g, const char *name, struct object *o, struct err *e)
 {
-	union genl_request req;
+	union genl_request req = { 0 };
 	struct nlmsghdr *nlh;
 	int rc;
 
@@ -451,7 +451,7 @@ static bool has_prefix(const struct object *o, const struct prefix *p)
  */
 int object_of_prefix(struct genl *g, const struct prefix *p, struct object *o, struct err *e)
 {
-	union genl_request req;
+	union genl_request req = { 0 };
 	struct nlmsghdr *nlh;
 	int rc;
 
@@ -491,7 +491,7 @@ static void say_whose_prefix(const struct object *o, struct err *why)
 /* Created, or replaced: which of the two is right, the caller knows. */
 int object_set(struct genl *g, const struct object *o, struct err *e)
 {
-	union genl_request req;
+	union genl_request req = { 0 };
 	struct nlmsghdr *nlh;
 	struct err why;
 	int rc;
@@ -512,7 +512,7 @@ int object_set(struct genl *g, const struct object *o, struct err *e)
 
 int object_del(struct genl *g, const char *name, struct err *e)
 {
-	union genl_request req;
+	union genl_request req = { 0 };
 	struct nlmsghdr *nlh;
 	struct err why;
 	int rc;

@@ -379,7 +379,7 @@ int class_read(struct nl *nl, int ifindex, uint32_t minor, struct htb_class *c,
 	       struct qdisc_stats *stats, struct err *e)
 {
 	struct class_found found = { .c = c, .stats = stats };
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = class_message(&req, RTM_GETTCLASS, ifindex, minor);
 	int rc;
 
@@ -461,7 +461,7 @@ int class_read_all(struct nl *nl, int ifindex,
 		   void *data, struct err *e)
 {
 	struct walk_all walk = { .each = each, .data = data, .ifindex = ifindex };
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc;
 
 	walk.leaves = calloc(CLASS_REST + 1, sizeof(*walk.leaves));
@@ -481,7 +481,7 @@ int class_read_all(struct nl *nl, int ifindex,
 static int put_class(struct nl *nl, int ifindex, uint32_t minor, const struct htb_class *c,
 		     struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = class_message(&req, RTM_NEWTCLASS, ifindex, minor);
 
 	nlh->nlmsg_flags = NLM_F_CREATE;
@@ -491,7 +491,7 @@ static int put_class(struct nl *nl, int ifindex, uint32_t minor, const struct ht
 
 static int put_leaf(struct nl *nl, int ifindex, uint32_t minor, uint32_t limit, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = leaf_message(&req, RTM_NEWQDISC, ifindex, minor);
 
 	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
@@ -501,7 +501,7 @@ static int put_leaf(struct nl *nl, int ifindex, uint32_t minor, uint32_t limit, 
 
 static int delete_class(struct nl *nl, int ifindex, uint32_t minor, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc = nlm_talk(nl, class_message(&req, RTM_DELTCLASS, ifindex, minor), e);
 
 	return is_absent(rc) ? 0 : rc;
@@ -548,7 +548,7 @@ int class_each(struct nl *nl, int ifindex, int (*each)(uint32_t classid, void *d
 	       void *data, struct err *e)
 {
 	struct class_walk walk = { .each = each, .data = data, .ifindex = ifindex };
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = qdisc_message(&req, RTM_GETTCLASS, ifindex, OUR_HANDLE, 0, NULL);
 
 	return nlm_dump(nl, nlh, on_walk, &walk, e);

@@ -297,7 +297,7 @@ struct nlmsghdr *qdisc_message(void *buf, int type, int ifindex,
  */
 static int ask_root(struct nl *nl, struct read_state *st, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = qdisc_message(&req, RTM_GETQDISC, st->ifindex, TC_H_ROOT, 0, NULL);
 
 	nlh->nlmsg_flags = NLM_F_ECHO;
@@ -306,7 +306,7 @@ static int ask_root(struct nl *nl, struct read_state *st, struct err *e)
 
 static int ask_all(struct nl *nl, struct read_state *st, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 
 	return nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, st->ifindex, 0, 0, NULL), on_qdisc,
 			st, e);
@@ -357,7 +357,7 @@ static int send_qdisc(struct nl *nl, struct nlmsghdr *nlh,
 static int write_mq(struct nl *nl, int ifindex, const struct qdisc *q, bool have,
 		    struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	uint32_t i;
 	int rc = 0;
 
@@ -389,7 +389,7 @@ static const char *our_kind(enum qdisc_state state)
 
 static int delete_root(struct nl *nl, int ifindex, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 
 	return nlm_talk(nl, qdisc_message(&req, RTM_DELQDISC, ifindex, TC_H_ROOT, 0, NULL), e);
 }
@@ -404,7 +404,7 @@ static bool in_place(const struct qdisc *now, const struct qdisc *q)
 static int write_htb(struct nl *nl, int ifindex, const struct qdisc *q, bool have,
 		     struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 
 	return have ? 0 : send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, TC_H_ROOT,
 						       OUR_HANDLE, "htb"), htb_put, q, e);
@@ -416,7 +416,7 @@ static int write_htb(struct nl *nl, int ifindex, const struct qdisc *q, bool hav
  */
 int qdisc_write(struct nl *nl, int ifindex, const struct qdisc *q, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct qdisc now;
 	bool same;
 	int rc;

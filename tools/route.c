@@ -76,7 +76,7 @@ static int take_message(struct route *r, const struct nlmsghdr *nlh, struct err 
 static int take_name_of(struct route *r, const struct nlmsghdr *nlh, struct err *e)
 {
 	const struct nlattr *attr;
-	union nl_request copy;
+	union nl_request copy = { 0 };
 	struct nlmsghdr *out = mnl_nlmsg_put_header(&copy);
 	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(out, sizeof(*rtm));
 
@@ -230,7 +230,7 @@ int route_build(const struct route_want *want, const struct route *base,
 		struct route *out, struct err *e)
 {
 	const struct nlattr *metrics = find_attr(base->len ? base : &want->like, RTA_METRICS);
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	int rc;
 
@@ -431,7 +431,7 @@ bool route_text_equal(const char *a, const char *b)
 bool route_text_without_congctl(const char *now, const char *ours, const char *congctl)
 {
 	struct route a, b, with;
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	struct rtmsg *rtm;
 	const struct nlattr *attr;
@@ -730,7 +730,7 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 
 static int dump_main(struct nl *nl, int family, mnl_cb_t each, void *data, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	struct rtmsg *rtm;
 
@@ -819,7 +819,7 @@ int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *fr
 		 unsigned int flags, struct route *route, struct err *e)
 {
 	struct search s = { .found = route, .e = e };
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	struct rtmsg *rtm;
 	int rc;
@@ -884,7 +884,7 @@ int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 
 static int route_delete(struct nl *nl, const struct route *route, struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
 	const struct nlattr *attr;
 
@@ -902,7 +902,7 @@ static int route_delete(struct nl *nl, const struct route *route, struct err *e)
 int route_write(struct nl *nl, const struct prefix *to, const struct route *route,
 		struct err *e)
 {
-	union nl_request req;
+	union nl_request req = { 0 };
 	struct nlmsghdr *nlh;
 	struct route now;
 	int rc = route_read(nl, to, &now, e);

@@ -204,7 +204,7 @@ static int check_prefixes(struct session *s, const struct circuit *c, struct err
 	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < c->n_to && !rc && sysctl_exists(FCWND_SYSCTL); i++) {
+	for (i = 0; i < c->n_to && !rc && kernel_has_module(&s->kernel); i++) {
 		if (object_of_prefix(&s->kernel.genl, &c->to[i], &o, &unused))
 			continue;
 		if (strcmp(o.name, circuit_name(c)) && !is_told_of(s, o.name))

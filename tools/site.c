@@ -44,7 +44,7 @@ static int on_queue(const struct nlmsghdr *nlh, void *data)
 static int read_queues(struct nl *nl, int ifindex, struct site *s, struct err *e)
 {
 	struct queues queues = { .ifindex = ifindex };
-	union nl_request req;
+	union nl_request req = { 0 };
 	int rc = nlm_dump(nl, qdisc_message(&req, RTM_GETQDISC, ifindex, 0, 0, NULL), on_queue,
 			  &queues, e);
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "sysctl.h"
 
 static void sysctl_path(const char *name, char path[128])
@@ -81,6 +82,7 @@ bool sysctl_exists(const char *name)
 {
 	char path[128];
 
+	faulty_look();
 	sysctl_path(name, path);
 	return !access(path, F_OK);
 }
