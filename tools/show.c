@@ -194,6 +194,59 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 		show_text(s, n, &trouble, &q, &stats);
 }
 
+/* --- many ------------------------------------------------------------------ */
+
+struct some {
+	struct session *s;
+	uint32_t first, end;
+};
+
+static void ask_shapers(void *data)
+{
+	const struct some *some = data;
+	struct qdisc_stats stats;
+	struct err unused;
+	struct qdisc q;
+	uint32_t i;
+
+	for (i = some->first; i < some->end; i++)
+		if (session_shows(some->s, i) && !some->s->planned[i].rc)
+			session_shaper(some->s, i, &q, &stats, &unused);
+}
+
+/* What the next circuits' shapers are is asked for at once: that of a device once for all. */
+static void look_ahead(struct session *s, uint32_t first)
+{
+	struct some some = { .s = s, .first = first, .end = first + MANY_AT_ONCE };
+	uint32_t i, n = 0;
+
+	if (some.end > s->state.n_circuits)
+		some.end = s->state.n_circuits;
+	for (i = first; i < some.end; i++)
+		n += session_shows(s, i);
+	if (n < s->kernel.backend.many)
+		kernel_ahead_end(&s->kernel);
+	else
+		kernel_ahead(&s->kernel, ask_shapers, &some);
+}
+
+/* How many */
+static uint32_t show_all(struct session *s, json_t *list)
+{
+	uint32_t i, shown = 0;
+
+	for (i = 0; i < s->state.n_circuits; i++) {
+		if (i % MANY_AT_ONCE == 0)
+			look_ahead(s, i);
+		if (!session_shows(s, i))
+			continue;
+		show_one(s, i, list);
+		shown++;
+	}
+	kernel_ahead_end(&s->kernel);
+	return shown;
+}
+
 /* A circuit that no state tells of, by its name */
 static uint32_t show_named(const struct session *s, const char *name, json_t *list)
 {
@@ -235,19 +288,15 @@ static int run(struct session *s, void *unused, struct err *e)
 {
 	json_t *list = s->args->json ? json_array() : NULL;
 	const char *dev = s->args->circuit.dev;
-	uint32_t i, shown = 0;
+	uint32_t shown = 0;
 	int rc;
 
 	(void)unused;
 	read_lives(s);
 	rc = session_look(s, e);
-	if (!rc)
+	if (!rc) {
 		show_waiting(s, list);
-	for (i = 0; i < s->state.n_circuits && !rc; i++) {
-		if (!session_shows(s, i))
-			continue;
-		show_one(s, i, list);
-		shown++;
+		shown = show_all(s, list);
 	}
 	if (!rc && !shown && dev[0])
 		shown = show_named(s, dev, list);
