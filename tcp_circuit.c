@@ -421,17 +421,18 @@ static noinline void circuit_prepare(struct sock *sk)
 /*
  * Called before new data is sent and before fast retransmissions.  Unpaced, it
  * returns the core's own value; paced, a GSO packet may be as short as one
- * segment.  While a settled stream has data in flight, circuit_hold() runs when
- * that data is acknowledged.
+ * segment.  A settled stream has data in flight, and circuit_hold() runs when
+ * that data is acknowledged.  SO_MAX_PACING_RATE may have put its next segment off
+ * and be lifted again: then the core's rate is not its own.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
 	if (s->magic == STREAM_MAGIC && s->live) {
-		if (!s->settled || s->burst || !tcp_sk(sk)->packets_out ||
-		    !stream_undisturbed(sk) || s->state == TCP_CIRCUIT_STREAM_IDLE ||
-		    !stream_content(sk) || stream_is_put_off(sk))
+		if (!s->settled || s->burst || !stream_undisturbed(sk) ||
+		    READ_ONCE(sk->sk_pacing_rate) != s->pace ||
+		    s->state == TCP_CIRCUIT_STREAM_IDLE || !stream_content(sk))
 			circuit_prepare(sk);
 		if (s->burst)
 			return 1;

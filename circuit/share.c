@@ -610,6 +610,8 @@ u32 stream_share(struct sock *sk, u32 window)
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)	/* also where the tick has made it so */
 		s->proved = 0;
 	share = stream_busy_share(sk, window);
+	if (!tp->packets_out)	/* nothing will be acknowledged */
+		s->settled = 0;
 	if (!stream_is_put_off(sk))
 		return share;
 	s->settled = 0;	/* that is not its share */
