@@ -331,17 +331,6 @@ static inline bool stream_waits(const struct stream *s)
 	return s->state != TCP_CIRCUIT_STREAM_IDLE && !s->share;
 }
 
-/*
- * Is its next segment to leave only in more than a second, by SO_MAX_PACING_RATE?  It needs
- * no share before.  The core waits; under fq it would send all the same, and fq would send
- * all of it at that time.
- */
-static inline bool stream_is_put_off(const struct sock *sk)
-{
-	return unlikely(tcp_sk(sk)->tcp_wstamp_ns >
-			tcp_sk(sk)->tcp_clock_cache + NSEC_PER_SEC);
-}
-
 /* The pool of a stream that has a user */
 static inline struct pool *stream_pool(const struct stream *s)
 {
@@ -431,7 +420,7 @@ void circuit_del_all(struct circuit_net *cn);
 
 /* share.c */
 void pool_init(struct pool *p);
-void pool_reclaim(struct pool *p);
+void pool_set(struct pool *p, struct stream *s, u8 state, u32 share);
 void pool_changed(struct pool *p);
 void stream_enter_pool(struct sock *sk, bool cut);
 void stream_leave_pool(struct sock *sk);
@@ -441,6 +430,14 @@ bool stream_needs_more(const struct sock *sk);
 bool stream_uses_share(const struct sock *sk);
 void stream_begin_round(struct sock *sk);
 bool stream_round_ended(const struct sock *sk);
+
+/* reclaim.c */
+bool stream_is_put_off(const struct sock *sk);
+bool stream_is_mute(const struct sock *sk, u64 now_us);
+bool stream_sleeps(const struct sock *sk);
+bool stream_is_overdue(const struct sock *sk);
+bool stream_is_dead(const struct sock *sk);
+void pool_reclaim(struct pool *p);
 
 /* breaker.c */
 void user_tick_start(struct circuit_user *u);

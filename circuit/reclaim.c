@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shares of streams that do nothing with them
+ *
+ * A stream moves its share only when something happens to it.  So it loses its share when
+ * nothing does: when nothing of what it sent is delivered any more, or it sends nothing
+ * though it could.  It finds that out at its own next look (share.c), or the tick does, which
+ * looks for such streams ten times a second (pool_reclaim()).  It has a share again with the
+ * next delivery, or when it is to send.
+ */
+
+#include "circuit.h"
+
+#define STREAM_SILENT_LEAST	((u32)USEC_PER_SEC)
+#define STREAM_SILENT_MOST	(4 * (u32)USEC_PER_SEC)
+
+/* Two round trips, 1 s at least; 4 s at most, as its peer says how long a round trip is */
+static u32 stream_patience_us(const struct sock *sk)
+{
+	u32 rtts = 2 * (READ_ONCE(tcp_sk(sk)->srtt_us) >> 3);
+
+	return clamp(rtts, STREAM_SILENT_LEAST, STREAM_SILENT_MOST);
+}
+
+/*
+ * Is its next segment to leave only in more than a second, by SO_MAX_PACING_RATE?  It needs
+ * no share before.  The core waits; under fq it would send all the same, and fq would send
+ * all of it at that time.
+ */
+bool stream_is_put_off(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC;
+}
+
+/*
+ * A segment of it is in flight and nothing comes back: others may want what it holds.
+ * The core stamps each delivery, and the first segment that is sent with nothing in
+ * flight: with the time at which fq is to send it, which may be far ahead.
+ */
+bool stream_is_mute(const struct sock *sk, u64 now_us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 heard = READ_ONCE(tp->delivered_mstamp);
+
+	return READ_ONCE(tp->packets_out) &&
+	       (now_us > heard + stream_patience_us(sk) ||
+		heard > now_us + STREAM_SILENT_LEAST) &&
+	       READ_ONCE(stream_pool(inet_csk_ca(sk))->sockets) > 1;
+}
+
+/*
+ * It holds a share and has sent nothing for long, whatever its program or its peer calls
+ * for meanwhile: it holds itself back by its own pace, say.
+ */
+bool stream_sleeps(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return s->share && !READ_ONCE(tp->packets_out) &&
+	       (u32)(tcp_jiffies32 - READ_ONCE(tp->lsndtime)) >
+	       usecs_to_jiffies(stream_patience_us(sk)) &&
+	       READ_ONCE(stream_pool(s)->sockets) > 1;
+}
+
+/*
+ * What is in flight stays its own, but not where the oldest of it is older than that: a peer
+ * that acknowledges a segment now and then would keep the rest in flight for as long as it
+ * likes.
+ */
+bool stream_is_overdue(const struct sock *sk)
+{
+	const struct sk_buff *oldest = tcp_rtx_queue_head(sk);
+
+	return oldest && tcp_sk(sk)->tcp_mstamp > tcp_skb_timestamp_us(oldest) +
+						  stream_patience_us(sk);
+}
+
+/*
+ * Two timeouts in a row, and nothing was delivered since the last: the stream must not hold
+ * a share that others could use, whatever its program writes.  Where something was, what it
+ * sends has to be accounted for, though its oldest segment is still not acknowledged.
+ */
+bool stream_is_dead(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return inet_csk(sk)->icsk_retransmits > 1 && tcp_sk(sk)->packets_out && !s->heard;
+}
+
+/*
+ * Nothing will give the stream's share back: a closed socket's, as the core does not tell
+ * the algorithm that a connection was reset, and its socket lives until its file is
+ * closed; or there is nothing to wake it for long.
+ */
+static bool stream_is_stuck(const struct sock *sk)
+{
+	u64 now_us = div_u64(ktime_get_ns(), NSEC_PER_USEC);
+
+	return inet_sk_state_load(sk) == TCP_CLOSE || stream_is_mute(sk, now_us) ||
+	       stream_sleeps(sk);
+}
+
+#define POOL_RECLAIM	1024	/* streams checked in one go */
+
+/*
+ * Reclaim shares of streams that are stuck.  The socket is not locked: whoever has it
+ * finds its stream idle at the next look, as it does before it sends, and share and state
+ * are the pool's.
+ */
+void pool_reclaim(struct pool *p)
+{
+	unsigned int looks = 0;
+	struct stream *s, *next;
+	LIST_HEAD(seen);
+
+	if (list_empty(&p->active))
+		return;
+	spin_lock_bh(&p->lock);
+	list_for_each_entry_safe(s, next, &p->active, active) {
+		const struct inet_connection_sock *icsk =
+			container_of((void *)s, struct inet_connection_sock,
+				     icsk_ca_priv);
+		const struct sock *sk = (const struct sock *)icsk;
+
+		if (stream_is_stuck(sk)) {
+			if (s->share)
+				pool_leave_behind(p, sk, s->share);
+			pool_set(p, s, TCP_CIRCUIT_STREAM_IDLE, 0);
+		} else {
+			list_move_tail(&s->active, &seen);
+		}
+		if (++looks >= POOL_RECLAIM)
+			break;
+	}
+	list_splice_tail(&seen, &p->active);
+	spin_unlock_bh(&p->lock);
+}
