@@ -331,6 +331,22 @@ static inline bool stream_waits(const struct stream *s)
 	return s->state != TCP_CIRCUIT_STREAM_IDLE && !s->share;
 }
 
+/* reclaim.c: when the stream is no longer put off, ns */
+u64 stream_put_off_until(const struct sock *sk);
+
+/*
+ * Is its next segment to leave only long after now, by SO_MAX_PACING_RATE?  It needs no share
+ * before.  The core waits, but under fq it would send all the same, and fq would send all of
+ * it at that time.
+ */
+static inline bool stream_is_put_off(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return unlikely(tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC) &&
+	       stream_put_off_until(sk) > tp->tcp_clock_cache;
+}
+
 /* The pool of a stream that has a user */
 static inline struct pool *stream_pool(const struct stream *s)
 {
@@ -432,10 +448,9 @@ void stream_begin_round(struct sock *sk);
 bool stream_round_ended(const struct sock *sk);
 
 /* reclaim.c */
-bool stream_is_put_off(const struct sock *sk);
 bool stream_is_mute(const struct sock *sk, u64 now_us);
 bool stream_sleeps(const struct sock *sk);
-bool stream_is_overdue(const struct sock *sk);
+bool stream_is_overdue(struct sock *sk);
 bool stream_is_dead(const struct sock *sk);
 void pool_reclaim(struct pool *p);
 
@@ -480,6 +495,7 @@ u32 stream_own_turn(const struct sock *sk);
 void pool_uncount_turn(struct pool *p, const struct sock *sk);
 void pool_unbook(struct pool *p, struct stream *s);
 void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments);
+void stream_hold_back(struct sock *sk, u64 when);
 void stream_take_turn(struct sock *sk);
 
 /* buffers.c */

@@ -13,25 +13,35 @@
 
 #define STREAM_SILENT_LEAST	((u32)USEC_PER_SEC)
 #define STREAM_SILENT_MOST	(4 * (u32)USEC_PER_SEC)
+#define STREAM_SLOW_SEGMENTS	4
 
-/* Two round trips, 1 s at least; 4 s at most, as its peer says how long a round trip is */
+/*
+ * How long the circuit's pace alone may keep it from sending, us, 1 s at least: four segments,
+ * as its part may have been smaller when it sent the last one.
+ */
+static u32 stream_slack_us(const struct sock *sk)
+{
+	u64 bytes = STREAM_SLOW_SEGMENTS * tcp_sk(sk)->mss_cache;
+	const struct stream *s = inet_csk_ca(sk);
+	u64 paced = div64_ul(bytes * USEC_PER_SEC, READ_ONCE(s->pace));
+
+	return clamp_t(u64, paced, STREAM_SILENT_LEAST, U32_MAX);
+}
+
+/*
+ * Two round trips, 4 s at most, as its peer says how long a round trip is; not less than its
+ * slack
+ */
 static u32 stream_patience_us(const struct sock *sk)
 {
 	u32 rtts = 2 * (READ_ONCE(tcp_sk(sk)->srtt_us) >> 3);
 
-	return clamp(rtts, STREAM_SILENT_LEAST, STREAM_SILENT_MOST);
+	return max(min(rtts, STREAM_SILENT_MOST), stream_slack_us(sk));
 }
 
-/*
- * Is its next segment to leave only in more than a second, by SO_MAX_PACING_RATE?  It needs
- * no share before.  The core waits; under fq it would send all the same, and fq would send
- * all of it at that time.
- */
-bool stream_is_put_off(const struct sock *sk)
+u64 stream_put_off_until(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC;
+	return tcp_sk(sk)->tcp_wstamp_ns - (u64)stream_slack_us(sk) * NSEC_PER_USEC;
 }
 
 /*
@@ -46,7 +56,7 @@ bool stream_is_mute(const struct sock *sk, u64 now_us)
 
 	return READ_ONCE(tp->packets_out) &&
 	       (now_us > heard + stream_patience_us(sk) ||
-		heard > now_us + STREAM_SILENT_LEAST) &&
+		heard > now_us + stream_slack_us(sk)) &&
 	       READ_ONCE(stream_pool(inet_csk_ca(sk))->sockets) > 1;
 }
 
@@ -68,14 +78,17 @@ bool stream_sleeps(const struct sock *sk)
 /*
  * What is in flight stays its own, but not where the oldest of it is older than that: a peer
  * that acknowledges a segment now and then would keep the rest in flight for as long as it
- * likes.
+ * likes.  Sorted by time: what is sent again is no longer old, but what was sent after it is.
  */
-bool stream_is_overdue(const struct sock *sk)
+bool stream_is_overdue(struct sock *sk)
 {
-	const struct sk_buff *oldest = tcp_rtx_queue_head(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	const struct sk_buff *oldest =
+		list_first_entry_or_null(&tp->tsorted_sent_queue, struct sk_buff,
+					 tcp_tsorted_anchor);
 
-	return oldest && tcp_sk(sk)->tcp_mstamp > tcp_skb_timestamp_us(oldest) +
-						  stream_patience_us(sk);
+	return oldest && tp->tcp_mstamp > tcp_skb_timestamp_us(oldest) +
+					  stream_patience_us(sk);
 }
 
 /*

@@ -384,7 +384,9 @@ static void stream_shrink(struct sock *sk, u32 keep)
 
 	if (flies > keep && !s->cut) {
 		spin_lock_bh(&p->lock);
-		pool_leave_behind(p, sk, min(flies, s->share) - keep);
+		flies = min(flies, s->share);	/* none, where the tick came in between */
+		if (flies > keep)
+			pool_leave_behind(p, sk, flies - keep);
 		spin_unlock_bh(&p->lock);
 	}
 	stream_set(sk, s->state, keep);
@@ -492,10 +494,11 @@ u32 stream_share(struct sock *sk, u32 window)
 	if (s->state == TCP_CIRCUIT_STREAM_IDLE)	/* also where the tick has made it so */
 		s->proved = 0;
 	share = stream_busy_share(sk, window);
+	if (stream_is_put_off(sk)) {
+		share = min(share, max(tcp_packets_in_flight(tp), 1U));
+		s->settled = 0;	/* that is not its share */
+	}
 	if (!tp->packets_out)	/* nothing will be acknowledged */
 		s->settled = 0;
-	if (!stream_is_put_off(sk))
-		return share;
-	s->settled = 0;	/* that is not its share */
-	return min(share, max(tcp_packets_in_flight(tp), 1U));
+	return share;
 }

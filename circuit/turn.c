@@ -198,7 +198,7 @@ void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
  * keep them until then.  With nothing in flight the core arms its window probe; that
  * stays, in case that nothing else wakes the stream, but not before @when.
  */
-static void stream_hold_back(struct sock *sk, u64 when)
+void stream_hold_back(struct sock *sk, u64 when)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct stream *s = inet_csk_ca(sk);

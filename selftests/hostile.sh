@@ -621,17 +621,47 @@ acked()
 	[ "$(grep -c acked "$1")" -ge "$2" ]
 }
 
+# The receiver's window is not what is measured.
+room_at_once()
+{
+	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
+	next_server
+}
+
+room_as_before()
+{
+	set_in dst net.ipv4.tcp_rmem "4096 131072 16777216"
+	next_server
+}
+
+# mallory NUMBER COMMAND [OPTION...]: by so many sockets, in the background; they are connected
+mallory()
+{
+	local n=$1
+
+	shift
+	background src timeout 60 circuit_hostile "$@" -u $MALLORY -n "$n" -t 30000 \
+		$DST4 $PORT
+	MALLORY_PID=$!
+	until_true 20 many_connected "$n"
+}
+
+mallory_ends()
+{
+	kill $MALLORY_PID
+	wait $MALLORY_PID 2>/dev/null
+	end_sockets src
+	no_wave
+}
+
 # Each has all that it asked for, and is never hungry.
 # beside_sleepers NUMBER HOW: of streams, which had the window a moment ago
 beside_sleepers()
 {
-	local pid what="beside $1 that hold themselves back ($2)"
+	local what="beside $1 that hold themselves back ($2)"
 
 	fresh
-	background src timeout 60 circuit_hostile sleep -u $MALLORY -n "$1" -p 200 -s "$2" \
-		-t 30000 $DST4 $PORT
-	pid=$!
-	until_true 20 many_connected "$1"
+	mallory "$1" sleep -p 200 -s "$2"
 	sleep 1
 	alice "sleepers" 10000
 	wait $ALICE_PID
@@ -640,10 +670,7 @@ beside_sleepers()
 	at_least "$what: bytes/s of hers, from the 6th second" \
 		$((WINDOW * SPARED / 100 * PAYLOAD * 1000 / RTT_MS)) \
 		"$(least "$TMP/sleepers" acked 6 9)"
-	kill $pid
-	wait $pid 2>/dev/null
-	end_sockets src
-	no_wave
+	mallory_ends
 }
 
 # Who looks at its share again and again does not keep it, and lifting the pace does not
@@ -653,45 +680,71 @@ sleepers()
 	local n how
 
 	[ "$LAB" = uml ] || return 0
-	# the receiver's window is not what is measured
-	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
-	next_server
+	room_at_once
 	for n in 1 8; do
 		for how in once poke raise drip; do
 			beside_sleepers $n $how
 		done
 	done
-	set_in dst net.ipv4.tcp_rmem "4096 131072 16777216"
-	next_server
+	room_as_before
 }
 
-# Nothing is delivered until then, 9 s later, and she comes when the window is free.
-ahead()
+# beside_ahead NUMBER: of streams of which nothing is to leave before the 9th second; she comes
+# when the window is free
+beside_ahead()
 {
-	local pid
+	local what="beside $1 to leave 9 s later"
 
-	[ "$LAB" = uml ] || return 0
-	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
-	next_server
-	in_src tc qdisc replace dev eth1 root fq
 	fresh
-	background src timeout 60 circuit_hostile ahead -u $MALLORY -n 1 -t 30000 $DST4 $PORT
-	pid=$!
-	until_true 20 many_connected 1
+	mallory "$1" ahead
 	sleep 1.5
-	at_most "what is to leave 9 s later: segments in fq" 1 \
-		"$(in_src tc -s qdisc show dev eth1 |
-			sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1)"
+	equal "$what: segments in fq" 0 "$(in_src tc -s qdisc show dev eth1 |
+		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1)"
 	alice ahead 6500
 	wait $ALICE_PID
-	at_least "beside 1000 segments that leave 9 s later: hers, in the 6th second" \
+	at_least "$what: segments of hers, in the 6th second" \
 		$((WINDOW * SPARED / 100)) "$(least "$TMP/ahead" sum_max 6 6)"
-	kill $pid
-	wait $pid 2>/dev/null
+	mallory_ends
+}
+
+ahead()
+{
+	[ "$LAB" = uml ] || return 0
+	room_at_once
+	in_src tc qdisc replace dev eth1 root fq
+	beside_ahead 1
+	beside_ahead 100
 	in_src tc qdisc del dev eth1 root
-	end_sockets src
-	no_wave
-	set_in dst net.ipv4.tcp_rmem "4096 131072 16777216"
+	room_as_before
+}
+
+# distant_peer DELAY: a circuit to it and to rtr, and a stream of Mallory's that has it all
+distant_peer()
+{
+	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay "$1"
+	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200 >/dev/null
+	background rtr circuit_sock serve $PORT >/dev/null
+	NEAR_PID=$!
+	background src circuit_sock send -u $MALLORY -n 100000000000 $DST4 $PORT \
+		>/dev/null 2>&1
+	MALLORY_PID=$!
+	until_true 60 many_connected 1
+}
+
+# hers_beside WHAT LEAST: segments that Alice has who sends to rtr
+hers_beside()
+{
+	in_src circuit_hostile send -u $ALICE -n 1 -t 9000 10.77.1.254 $PORT >"$TMP/near"
+	at_least "beside a peer $1: segments of hers, from the 6th second" "$2" \
+		"$(least "$TMP/near" sum_max 6 8)"
+}
+
+distant_peer_ends()
+{
+	mallory_ends
+	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 0ms
+	kill $NEAR_PID
+	wait $NEAR_PID 2>/dev/null
 	next_server
 }
 
@@ -699,65 +752,47 @@ ahead()
 # another peer of the circuit.
 silent()
 {
-	local near far
-
 	[ "$LAB" = uml ] || return 0
-	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 20s
-	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200 >/dev/null
-	background rtr circuit_sock serve $PORT >/dev/null
-	near=$!
-	background src circuit_sock send -u $MALLORY -n 100000000000 $DST4 $PORT \
-		>/dev/null 2>&1
-	far=$!
-	until_true 60 many_connected 1
+	distant_peer 20s
 	sleep 1
-	in_src circuit_hostile send -u $ALICE -n 1 -t 9000 10.77.1.254 $PORT >"$TMP/silent"
-	at_least "beside a peer that is silent: segments of hers, from the 6th second" \
-		$((200 * SPARED / 100)) "$(least "$TMP/silent" sum_max 6 8)"
-	kill $far
-	wait $far 2>/dev/null
-	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 0ms
-	end_sockets src
-	kill $near
-	wait $near 2>/dev/null
-	no_wave
-	next_server
+	hers_beside "that is silent" $((200 * SPARED / 100))
+	distant_peer_ends
 }
 
-# A peer makes the round trip long, so that no timeout comes, and then acknowledges a segment
-# now and then.
-trickle()
+# A peer makes the round trip long, so that no timeout comes.
+slow_peer()
 {
-	local near far ms
+	local ms
 
-	[ "$LAB" = uml ] || return 0
-	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 20ms
-	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200 >/dev/null
-	background rtr circuit_sock serve $PORT >/dev/null
-	near=$!
-	background src circuit_sock send -u $MALLORY -n 100000000000 $DST4 $PORT \
-		>/dev/null 2>&1
-	far=$!
-	until_true 60 many_connected 1
+	distant_peer 20ms
 	for ms in 300 900 1800 3000; do
 		in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay ${ms}ms
 		sleep 5
 	done
-	damage rate 9kbit
-	sleep 8
-	in_src circuit_hostile send -u $ALICE -n 1 -t 9000 10.77.1.254 $PORT >"$TMP/trickle"
-	at_least "beside a peer that acknowledges a segment now and then: hers, from the 6th second" \
-		$((200 / 2 * SPARED / 100)) "$(least "$TMP/trickle" sum_max 6 8)"
-	kill $far
-	wait $far 2>/dev/null
-	in_rtr tc qdisc del dev r2 root
-	damage
-	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay 0ms
-	end_sockets src
-	kill $near
-	wait $near 2>/dev/null
-	no_wave
-	next_server
+}
+
+# Then it acknowledges a segment now and then.  With holes, two or three of 45 never arrive: the
+# oldest in flight is sent again and again, and what was sent after it is what gets old.
+trickle()
+{
+	local how
+
+	[ "$LAB" = uml ] || return 0
+	for how in "in order" "with holes"; do
+		slow_peer
+		in_rtr tc qdisc add dev r2 clsact
+		[ "$how" = "in order" ] ||
+			in_rtr tc filter add dev r2 egress protocol ip u32 \
+				match ip protocol 6 0xff match u32 0 0xf000 at 24 action drop
+		damage rate 9kbit
+		sleep 8
+		hers_beside "that acknowledges a segment now and then, $how" \
+			$((200 / 2 * SPARED / 100))
+		in_rtr tc qdisc del dev r2 clsact
+		in_rtr tc qdisc del dev r2 root
+		damage
+		distant_peer_ends
+	done
 }
 
 small_asks()

@@ -230,6 +230,32 @@ small_bound()
 	end_sockets src
 }
 
+# sent_by_src: bytes, ever
+sent_by_src()
+{
+	in_src cat /sys/class/net/eth1/statistics/tx_bytes
+}
+
+# slowly KIND: streams whose part of the rate is less than a segment a second are as busy as
+# any other, and together send at the rate
+slowly()
+{
+	local rate=8000 window=10 s=30 before streams
+
+	end_sockets src
+	below "$1" 1000
+	towards_dst $window $rate
+	background src circuit_streams -n 10 -t 60000 $DST4 $PORT >/dev/null
+	streams=$!
+	sleep 15
+	before=$(sent_by_src)
+	sleep $s
+	within "10 streams of $rate byte/s, $1 below: bytes in $s s" $((rate * s)) \
+		$(($(sent_by_src) - before)) $((rate * s / 20))
+	kill $streams
+	end_sockets src
+}
+
 # timers WINDOW: while its first ten wait for ACKs, the pacing timer rests.
 # One at each time a segment may go would be 20,000 in that quarter of a second.
 timers()
@@ -293,6 +319,10 @@ for streams in 3 8 30; do
 	exact $streams
 done
 small_bound
+for kind in none fq; do
+	slowly $kind
+done
+below none
 from_server
 own_rates
 switch 1000 15140 3028
