@@ -6,7 +6,7 @@
  * answer of the kernel is not received, and stays in its socket.  What --confirm-within does
  * before the first change counts, too, and the process that holds its timer is spared.
  * CTCP_COUNT: at its end it tells how many answers of netlink it received, and how often it
- * looked a device or the module up.
+ * looked a device or a sysctl's file up (which is how it finds the module).
  */
 #ifndef CTCP_FAULT_H
 #define CTCP_FAULT_H

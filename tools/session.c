@@ -236,6 +236,48 @@ bool session_shows(const struct session *s, uint32_t i)
 	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
 }
 
+/* Circuits of the list that are asked about at once */
+struct lot {
+	struct session *s;
+	uint32_t first, end;
+	bool (*asks)(const struct session *s, uint32_t i);
+	void (*ask)(struct session *s, uint32_t i);
+};
+
+static void ask_lot(void *data)
+{
+	const struct lot *lot = data;
+	unsigned int said = lot->s->notes.n;
+	uint32_t i;
+
+	for (i = lot->first; i < lot->end; i++)
+		if (lot->asks(lot->s, i) && !lot->s->planned[i].rc)
+			lot->ask(lot->s, i);
+	lot->s->notes.n = said;
+}
+
+/*
+ * The answers to what @ask asks the kernel of the next circuits that @asks is true for are
+ * fetched at once, until the next call or kernel_ahead_end().  Of one circuit it would not pay;
+ * a command that sets one reads that one alone.
+ */
+void session_ahead(struct session *s, uint32_t first,
+		   bool (*asks)(const struct session *s, uint32_t i),
+		   void (*ask)(struct session *s, uint32_t i))
+{
+	struct lot lot = { s, first, first + MANY_AT_ONCE, asks, ask };
+	uint32_t i, n = 0;
+
+	if (lot.end > s->state.n_circuits)
+		lot.end = s->state.n_circuits;
+	for (i = first; i < lot.end; i++)
+		n += asks(s, i);
+	if (n < s->kernel.backend.many)
+		kernel_ahead_end(&s->kernel);
+	else
+		kernel_ahead(&s->kernel, ask_lot, &lot);
+}
+
 /* Of its class, which is the circuit's alone, or else of the device's root; zeroed before */
 int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
 		   struct err *e)

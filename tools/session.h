@@ -77,6 +77,9 @@ void session_check_routes(struct session *s, const struct circuit *c);
 int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
 		   struct err *e);
 bool session_shows(const struct session *s, uint32_t i);
+void session_ahead(struct session *s, uint32_t first,
+		   bool (*asks)(const struct session *s, uint32_t i),
+		   void (*ask)(struct session *s, uint32_t i));
 int need_net_admin(const char *or, struct err *e);
 
 #endif

@@ -367,12 +367,6 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 
 /* --- ahead ----------------------------------------------------------------- */
 
-/* Circuits of the list, of which much is to be read */
-struct ahead_of {
-	struct session *s;
-	uint32_t first, end;
-};
-
 static bool is_asked(const struct session *s, uint32_t i)
 {
 	return s->state.circuits[i].standing == ADDING;
@@ -410,18 +404,6 @@ static void ask_circuit(struct session *s, uint32_t i)
 	free(routes);
 }
 
-static void ask_circuits(void *data)
-{
-	const struct ahead_of *a = data;
-	unsigned int said = a->s->notes.n;
-	uint32_t i;
-
-	for (i = a->first; i < a->end; i++)
-		if (is_asked(a->s, i) && !a->s->planned[i].rc)
-			ask_circuit(a->s, i);
-	a->s->notes.n = said;
-}
-
 /* What stands is read by the tables of the kernel that have it; what comes is asked ahead. */
 static void know_tables(struct session *s)
 {
@@ -441,22 +423,6 @@ static void know_tables(struct session *s)
 		last = f->ifindex;
 		kernel_know_device(&s->kernel, f->dev, f->ifindex);
 	}
-}
-
-/* Of one circuit it would not pay; a command that sets one reads that one alone. */
-static void look_ahead(struct session *s, uint32_t first)
-{
-	struct ahead_of a = { .s = s, .first = first, .end = first + MANY_AT_ONCE };
-	uint32_t i, asked = 0;
-
-	if (a.end > s->state.n_circuits)
-		a.end = s->state.n_circuits;
-	for (i = first; i < a.end; i++)
-		asked += is_asked(s, i);
-	if (s->diff.trust || asked < s->kernel.backend.many)
-		kernel_ahead_end(&s->kernel);
-	else
-		kernel_ahead(&s->kernel, ask_circuits, &a);
 }
 
 /* The module stays for the circuits of another namespace. */
@@ -500,8 +466,8 @@ int session_diff(struct session *s, struct err *e)
 	if (!rc)
 		know_tables(s);
 	for (i = 0; i < s->state.n_circuits && !rc; i++) {
-		if (i % MANY_AT_ONCE == 0)
-			look_ahead(s, i);
+		if (i % MANY_AT_ONCE == 0 && !s->diff.trust)
+			session_ahead(s, i, is_asked, ask_circuit);
 		if (is_wanted(s, i))
 			rc = want_or_hold(s, i, need, is_asked(s, i), own_netns, e);
 	}

@@ -196,38 +196,13 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 
 /* --- many ------------------------------------------------------------------ */
 
-struct some {
-	struct session *s;
-	uint32_t first, end;
-};
-
-static void ask_shapers(void *data)
+static void ask_shaper(struct session *s, uint32_t i)
 {
-	const struct some *some = data;
 	struct qdisc_stats stats;
 	struct err unused;
 	struct qdisc q;
-	uint32_t i;
 
-	for (i = some->first; i < some->end; i++)
-		if (session_shows(some->s, i) && !some->s->planned[i].rc)
-			session_shaper(some->s, i, &q, &stats, &unused);
-}
-
-/* What the next circuits' shapers are is asked for at once: that of a device once for all. */
-static void look_ahead(struct session *s, uint32_t first)
-{
-	struct some some = { .s = s, .first = first, .end = first + MANY_AT_ONCE };
-	uint32_t i, n = 0;
-
-	if (some.end > s->state.n_circuits)
-		some.end = s->state.n_circuits;
-	for (i = first; i < some.end; i++)
-		n += session_shows(s, i);
-	if (n < s->kernel.backend.many)
-		kernel_ahead_end(&s->kernel);
-	else
-		kernel_ahead(&s->kernel, ask_shapers, &some);
+	session_shaper(s, i, &q, &stats, &unused);
 }
 
 /* How many */
@@ -237,7 +212,7 @@ static uint32_t show_all(struct session *s, json_t *list)
 
 	for (i = 0; i < s->state.n_circuits; i++) {
 		if (i % MANY_AT_ONCE == 0)
-			look_ahead(s, i);
+			session_ahead(s, i, session_shows, ask_shaper);
 		if (!session_shows(s, i))
 			continue;
 		show_one(s, i, list);
