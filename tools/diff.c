@@ -85,6 +85,19 @@ struct base *item_base(const struct diff *d, const struct item *it)
 	return it->base == NOBODY ? NULL : &d->state->base[it->base];
 }
 
+/* Of thousands at once: a map that grows is written again each time. */
+static int room_for_base(struct diff *d)
+{
+	uint32_t n[ITEM_KINDS] = { 0 }, i;
+	int rc = 0;
+
+	for (i = 0; i < d->state->n_base; i++)
+		n[d->state->base[i].kind]++;
+	for (i = 0; i < ITEM_KINDS && !rc; i++)
+		rc = map_room(&d->by_name[i], n[i]);
+	return rc;
+}
+
 /* Every item of the state, wanted or not. */
 int diff_begin(struct diff *d, struct err *e)
 {
@@ -99,6 +112,8 @@ int diff_begin(struct diff *d, struct err *e)
 	d->no_htcp = !d->backend->get(d->backend, ITEM_SYSCTL, AVAILABLE_CC, value, &unused) &&
 		     !has_word(value, HTCP_NAME);
 
+	if (room_for_base(d))
+		return no_memory(e);
 	for (i = 0; i < d->state->n_base; i++) {
 		struct base *b = &d->state->base[i];
 		struct item *it = add_item(d, b->kind, b->name, b->ifindex);

@@ -9,6 +9,7 @@
 #include "map.h"
 
 #define SLOTS_LEAST 64U
+#define MAP_MOST (1U << 29)
 
 struct map_entry {
 	uint32_t hash;
@@ -37,15 +38,19 @@ static struct map_entry *slot_of(const struct map *m, uint32_t hash, const char 
 	return &m->table[i];
 }
 
-/* With room for one more */
-static int grow(struct map *m)
+int map_room(struct map *m, uint32_t n)
 {
 	struct map bigger = *m;
 	uint32_t i;
 
-	if (2 * (m->n + 1) <= m->slots)
+	if (n > MAP_MOST - m->n)
+		return -ENOMEM;
+	if (4 * (m->n + n) <= 3 * (uint64_t)m->slots)
 		return 0;
-	bigger.slots = m->slots ? 2 * m->slots : SLOTS_LEAST;
+	if (!m->slots)
+		bigger.slots = SLOTS_LEAST;
+	while (4 * (m->n + n) > 3 * (uint64_t)bigger.slots)
+		bigger.slots *= 2;
 	bigger.table = calloc(bigger.slots, sizeof(*bigger.table));
 	if (!bigger.table)
 		return -ENOMEM;
@@ -62,7 +67,7 @@ int map_set(struct map *m, const char *name, void *value)
 	uint32_t hash = hash_of(name);
 	struct map_entry *entry;
 
-	if (grow(m))
+	if (map_room(m, 1))
 		return -ENOMEM;
 	entry = slot_of(m, hash, name);
 	m->n += !entry->name;

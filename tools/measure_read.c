@@ -64,7 +64,7 @@ static int add_owner(struct looker *lk, uint32_t i)
 	int rc = 0;
 
 	if (!c->n_to)
-		l.ifindex = (uint32_t)lk->s->planned[i].facts.out_ifindex;
+		l.ifindex = (uint32_t)lk->s->planned[i].facts->out_ifindex;
 	for (k = 0; k < n && !rc && !lk->s->planned[i].rc; k++)
 		rc = object_add_prefix(&l.object, &to[k]);
 	if (!rc)

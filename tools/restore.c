@@ -141,7 +141,7 @@ static void judge_circuits(struct watch_look *k, const struct session *s, uint64
 		const char *name = s->state.circuits[i].circuit.name;
 		struct drift d = {
 			.kind = ITEM_KINDS, .name = name, .stays = true,
-			.is = s->planned[i].why.text,
+			.is = planned_why(&s->planned[i]),
 		};
 		enum verdict v;
 
@@ -159,12 +159,12 @@ static void judge_circuits(struct watch_look *k, const struct session *s, uint64
 static void learn_links(struct interest *in, const struct member *m, const struct planned *p)
 {
 	interest_add_link(in, m->ifindex);
-	if (p->facts.out_ifindex != m->ifindex)
-		interest_add_link(in, p->facts.out_ifindex);
+	if (p->facts->out_ifindex != m->ifindex)
+		interest_add_link(in, p->facts->out_ifindex);
 	if (p->rc)
 		return;
 	interest_is_up(in, m->ifindex);
-	interest_is_up(in, p->facts.out_ifindex);
+	interest_is_up(in, p->facts->out_ifindex);
 }
 
 static void learn(struct watch_look *k, const struct session *s)

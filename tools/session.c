@@ -17,6 +17,7 @@
 #include "print.h"
 #include "revert.h"
 #include "session.h"
+#include "session_plan.h"
 #include "timer.h"
 
 /*
@@ -55,8 +56,7 @@ static void session_close(struct session *s)
 	diff_free(&s->diff);
 	state_free(&s->state);
 	store_close(&s->store);
-	free(s->planned);
-	order_free(&s->names);
+	plan_free(s);
 	lives_free(&s->lives);
 }
 
@@ -283,7 +283,7 @@ int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_
 		   struct err *e)
 {
 	const struct member *m = &s->state.circuits[i];
-	int ifindex = s->planned[i].facts.ifindex;
+	int ifindex = s->planned[i].facts->ifindex;
 	struct htb_class class;
 	int rc;
 

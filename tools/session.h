@@ -13,16 +13,23 @@
 #include "kernel.h"
 #include "live.h"
 #include "order.h"
+#include "pool.h"
 #include "qdisc.h"
 #include "site.h"
 #include "store.h"
 
-/* A circuit of the state with its numbers. */
+/* A circuit of the state with its numbers.  Of thousands of one device each is small. */
 struct planned {
-	struct facts facts;
+	const struct facts *facts;	/* of its device, as for all others on it; not NULL */
 	struct plan plan;
-	int rc;			/* why there are none */
-	struct err why;
+	int rc;			/* why there are none: planned_why() says it */
+	const char *why;
+};
+
+/* What was read of a device, for all circuits on it */
+struct device {
+	struct facts facts;
+	struct device *next;
 };
 
 /* The largest of the numbers that circuits share, of those that wanted them so far */
@@ -40,6 +47,8 @@ struct session {
 	struct store store;
 	struct state state;
 	struct planned *planned;	/* of each circuit of the state */
+	struct device *devices;		/* theirs */
+	struct pool why;		/* why some have no numbers */
 	struct order names;		/* of them, while they are planned */
 	struct diff diff;
 	struct outcome outcome;
@@ -76,6 +85,7 @@ int session_commit(struct session *s, enum resolve resolve, struct err *e);
 void session_check_routes(struct session *s, const struct circuit *c);
 int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_stats *stats,
 		   struct err *e);
+const char *planned_why(const struct planned *p);
 bool session_shows(const struct session *s, uint32_t i);
 void session_ahead(struct session *s, uint32_t first,
 		   bool (*asks)(const struct session *s, uint32_t i),

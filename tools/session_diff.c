@@ -44,14 +44,14 @@ static int want_route(struct session *s, const struct circuit *c, const struct p
 
 	memset(want, 0, sizeof(*want));
 	want->to = *to;
-	want->ifindex = p->facts.out_ifindex;
-	memcpy(want->dev, p->facts.out, sizeof(want->dev));
+	want->ifindex = p->facts->out_ifindex;
+	memcpy(want->dev, p->facts->out, sizeof(want->dev));
 	want->congctl = circuit_algorithm(c);
 	want->gateway = *circuit_via(c, to);
 	want->via = want->gateway.family;
 	rc = kernel_route(&s->kernel, to, &now, e);
 	if (!rc && !now.len && !want->via) {
-		rc = route_next_hop(&s->kernel.nl, &p->facts, want, e);
+		rc = route_next_hop(&s->kernel.nl, p->facts, want, e);
 		if (!rc)
 			rc = route_lookup(&s->kernel.nl, to, NULL, RTM_F_FIB_MATCH, &now, e);
 	}
@@ -127,7 +127,7 @@ static void say_rest(struct session *s, const struct circuit *c, const struct pl
 {
 	char rate[32];
 
-	if (s->rest.rate == RATE_MAX && !c->rest && !p->facts.speed_mbit)
+	if (s->rest.rate == RATE_MAX && !c->rest && !p->facts->speed_mbit)
 		note(&s->notes,
 		     "the speed of %s is not known: all else that leaves by it is not held to what the circuits leave; --rest RATE does that, or --uplink RATE",
 		     c->dev);
@@ -141,7 +141,7 @@ static void say_who_uses_it(struct session *s, const struct circuit *c, const st
 	char rate[32];
 
 	if (!c->n_to)
-		say_who_is_above(s, c, p->facts.ifindex);
+		say_who_is_above(s, c, p->facts->ifindex);
 
 	if (!c->n_to && !c->default_cc)
 		note(&s->notes,
@@ -221,13 +221,13 @@ static int check_prefixes(struct session *s, const struct circuit *c, struct err
 /* What the device of @i carries, by its speed and by what circuits state; 0 = not known */
 static uint64_t capacity_of(const struct session *s, uint32_t i)
 {
-	const struct facts *f = &s->planned[i].facts;
+	const struct facts *f = s->planned[i].facts;
 	uint64_t uplink = 0;
 	uint32_t k;
 
 	for (k = 0; k < s->state.n_circuits && !uplink; k++)
 		if (s->state.circuits[k].standing != REMOVING &&
-		    s->planned[k].facts.wire_ifindex == f->wire_ifindex)
+		    s->planned[k].facts->wire_ifindex == f->wire_ifindex)
 			uplink = s->state.circuits[k].circuit.uplink;
 	return wire_capacity(f->speed_mbit * MBIT, uplink);
 }
@@ -236,7 +236,7 @@ static uint64_t capacity_of(const struct session *s, uint32_t i)
 static void place_of(struct session *s, uint32_t i, struct place *place)
 {
 	const struct member *m = &s->state.circuits[i];
-	const struct facts *f = &s->planned[i].facts;
+	const struct facts *f = s->planned[i].facts;
 
 	memset(place, 0, sizeof(*place));
 	if (m->circuit.shaper != SHAPER_HTB)
@@ -259,7 +259,7 @@ static bool keep_routes(struct session *s, const struct circuit *c, const struct
 	for (i = 0; list && i < c->n_to; i++) {
 		list[i].to = c->to[i];
 		if (diff_keeps_route(&s->diff, format_prefix(to, sizeof(to), &c->to[i]),
-				     p->facts.out_ifindex))
+				     p->facts->out_ifindex))
 			continue;
 		free(list);
 		return false;
@@ -312,14 +312,14 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (rc)
 		goto out;
 	if (need > p->plan.need)
-		plan_memory(&p->facts, need - p->plan.need, &p->plan,
+		plan_memory(p->facts, need - p->plan.need, &p->plan,
 			    asked && !s->reverting ? &s->notes : NULL);
 	rc = want_shared(s, i, asked, e);
 	if (rc)
 		goto out;
 	place_of(s, i, &place);
 	w.n = 0;
-	wants_own(c, &p->facts, &p->plan, &place, routes, own_netns, &w);
+	wants_own(c, p->facts, &p->plan, &place, routes, own_netns, &w);
 	if (c->guarantee == GUARANTEE_SEMI && sysctl_exists(BREAKER_SYSCTL))
 		wants_add_breaker(c, &w);
 	if (asked && !s->reverting)
@@ -349,17 +349,18 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 			bool own_netns, struct err *e)
 {
 	const struct member *m = &s->state.circuits[i];
-	struct planned *p = &s->planned[i];
+	const struct planned *p = &s->planned[i];
+	struct err why = { "" };
 
 	if (s->diff.look && (m->standing == ADDING || m->standing == REMOVING))
-		p->rc = not_standing(s, m, &p->why);
+		plan_fails(s, i, not_standing(s, m, &why), &why);
 	s->diff.aside = s->diff.look && !session_shows(s, i);
 	if (!p->rc)
-		p->rc = want_circuit(s, i, need, asked, own_netns, &p->why);
+		plan_fails(s, i, want_circuit(s, i, need, asked, own_netns, &why), &why);
 	if (stops(s, i))
 		return cannot_plan(s, i, e);
 	if (p->rc && s->reverting)
-		note(&s->notes, "circuit %s: %.300s", m->circuit.name, p->why.text);
+		note(&s->notes, "circuit %s: %.300s", m->circuit.name, planned_why(p));
 	if (p->rc && (m->ifindex || s->diff.look))
 		diff_hold(&s->diff, m);
 	return 0;
@@ -397,7 +398,7 @@ static void ask_circuit(struct session *s, uint32_t i)
 		want_route(s, c, &c->to[k], &s->planned[i], &routes[k], &unused);
 	place_of(s, i, &place);
 	w.n = 0;
-	wants_own(c, &s->planned[i].facts, &s->planned[i].plan, &place, routes, false, &w);
+	wants_own(c, s->planned[i].facts, &s->planned[i].plan, &place, routes, false, &w);
 	for (k = 0; k < w.n; k++)
 		if (item_goes_with_many(w.list[k].kind))
 			b->get(b, w.list[k].kind, w.list[k].name, value, &unused);
@@ -416,7 +417,7 @@ static void know_tables(struct session *s)
 		routes += s->state.circuits[i].circuit.n_to;
 	kernel_know(&s->kernel, routes);
 	for (i = 0; i < s->state.n_circuits; i++) {
-		const struct facts *f = &s->planned[i].facts;
+		const struct facts *f = s->planned[i].facts;
 
 		if (!s->state.circuits[i].classid || !f->ifindex || f->ifindex == last)
 			continue;

@@ -11,6 +11,22 @@
 #include "session_plan.h"
 #include "units.h"
 
+static const struct facts nothing;	/* of a device that was not looked at */
+
+/* Without memory for why, that is why. */
+void plan_fails(struct session *s, uint32_t i, int rc, const struct err *why)
+{
+	struct planned *p = &s->planned[i];
+
+	p->rc = rc;
+	p->why = rc ? pool_text(&s->why, why->text) : NULL;
+}
+
+const char *planned_why(const struct planned *p)
+{
+	return p->rc ? p->why ?: "out of memory" : "";
+}
+
 static int by_index(const void *a, const void *b)
 {
 	const struct facts *x = a, *y = b;
@@ -32,6 +48,25 @@ static const struct facts *known_facts(void *const *known, int ifindex)
 	return found ? *found : NULL;
 }
 
+/* Into @facts; also where that fails, what was read until then */
+static int read_facts(struct session *s, const char *dev, void **known,
+		      const struct facts **facts, struct err *e)
+{
+	struct device *d = calloc(1, sizeof(*d));
+	int rc;
+
+	if (!d)
+		return err_set(e, -ENOMEM, "out of memory");
+	d->next = s->devices;
+	s->devices = d;
+	*facts = &d->facts;
+	rc = facts_read(&s->kernel.nl, dev, &d->facts, e);
+	/* without memory it is read again */
+	if (!rc && d->facts.ifindex)
+		tsearch(&d->facts, known, by_index);
+	return rc;
+}
+
 /* Only of what this command asks for it is told what the plan decided. */
 static void plan_one(struct session *s, uint32_t i, bool asked, void **known)
 {
@@ -39,18 +74,18 @@ static void plan_one(struct session *s, uint32_t i, bool asked, void **known)
 	struct notes *notes = asked && !s->reverting ? &s->notes : NULL;
 	const struct facts *facts = known_facts(known, s->state.circuits[i].ifindex);
 	struct planned *p = &s->planned[i];
+	struct err why = { "" };
+	int rc = 0;
 
 	if (facts)
-		p->facts = *facts;
+		p->facts = facts;
 	else
-		p->rc = facts_read(&s->kernel.nl, c->dev, &p->facts, &p->why);
-	/* without memory it is read again */
-	if (!facts && p->facts.ifindex)
-		tsearch(&p->facts, known, by_index);
-	if (!p->rc)
-		p->rc = plan_check_device(c, &p->facts, notes, &p->why);
-	if (!p->rc)
-		p->rc = plan_make(c, &p->facts, &p->plan, notes, &p->why);
+		rc = read_facts(s, c->dev, known, &p->facts, &why);
+	if (!rc)
+		rc = plan_check_device(c, p->facts, notes, &why);
+	if (!rc)
+		rc = plan_make(c, p->facts, &p->plan, notes, &why);
+	plan_fails(s, i, rc, &why);
 }
 
 /* Which of several it is, is said where it is not the one that the command names. */
@@ -62,8 +97,9 @@ int cannot_plan(struct session *s, uint32_t i, struct err *e)
 		out_copy(s->failed_for, sizeof(s->failed_for),
 			 s->state.circuits[i].circuit.name);
 	if (!s->args->file && s->state.circuits[i].standing == ADDING)
-		return err_set(e, p->rc, "%s", p->why.text);
-	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name, p->why.text);
+		return err_set(e, p->rc, "%s", planned_why(p));
+	return err_set(e, p->rc, "circuit %s: %s", s->state.circuits[i].circuit.name,
+		       planned_why(p));
 }
 
 /* What cannot be done as it was asked for is an error. */
@@ -109,7 +145,7 @@ static int admit_all(struct session *s, struct err *e)
 		return err_set(e, -ENOMEM, "out of memory");
 	for (i = 0; i < s->state.n_circuits; i++) {
 		const struct member *m = &s->state.circuits[i];
-		const struct facts *f = &s->planned[i].facts;
+		const struct facts *f = s->planned[i].facts;
 
 		if (m->standing == REMOVING || !f->ifindex)
 			continue;
@@ -141,11 +177,14 @@ static int plan_each(struct session *s, void **known, struct err *e)
 int plan_all(struct session *s, struct err *e)
 {
 	void *known = NULL;
+	uint32_t i;
 	int rc;
 
 	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
 	if (!s->planned || order_by_name(&s->names, &s->state))
 		return err_set(e, -ENOMEM, "out of memory");
+	for (i = 0; i < s->state.n_circuits; i++)
+		s->planned[i].facts = &nothing;
 	rc = plan_each(s, &known, e);
 	tdestroy(known, forget);
 	return rc || !is_strict(s) ? rc : admit_all(s, e);
@@ -161,4 +200,17 @@ uint64_t need_of_all(const struct session *s)
 		if (s->state.circuits[i].standing != REMOVING && !s->planned[i].rc)
 			need += s->planned[i].plan.need;
 	return need;
+}
+
+void plan_free(struct session *s)
+{
+	struct device *next;
+
+	for (; s->devices; s->devices = next) {
+		next = s->devices->next;
+		free(s->devices);
+	}
+	free(s->planned);
+	pool_free(&s->why);
+	order_free(&s->names);
 }

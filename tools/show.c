@@ -185,7 +185,7 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 	struct qdisc q = { 0 };
 
 	if (p->rc)
-		trouble = p->why;
+		err_set(&trouble, p->rc, "%s", planned_why(p));
 	else if (session_shaper(s, n, &q, &stats, &e))
 		trouble = e;
 	if (list)

@@ -70,7 +70,7 @@ static int verify_one(struct session *s, uint32_t i, struct report *r, struct er
 	if (is_not_answered(s->planned[i].rc))
 		return cannot_plan(s, i, e);
 	if (s->planned[i].rc) {
-		add_trouble(r, dev, s->planned[i].why.text);
+		add_trouble(r, dev, planned_why(&s->planned[i]));
 		return 0;
 	}
 	for (k = diff_first(&s->diff, i); (c = diff_change(&s->diff, i, k)); k++)

@@ -56,7 +56,7 @@ static uint32_t tell_all(const struct session *s, const struct measure *measures
 		struct judgement j;
 		const struct measured m = {
 			&s->state.circuits[i].circuit, &s->planned[i].plan, &measures[i], &j,
-			s->planned[i].why.text,
+			planned_why(&s->planned[i]),
 		};
 
 		if (!session_shows(s, i))
