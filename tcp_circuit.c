@@ -192,13 +192,17 @@ static __always_inline bool stream_undisturbed(const struct sock *sk)
 	return tcp_snd_cwnd(tcp_sk(sk)) == s->cwnd;
 }
 
-/* False: this is a modest stream, and it now wants more than its share. */
+/*
+ * False: this is a modest stream, and it now wants more than its share; or the tick has made
+ * it idle.
+ */
 static __always_inline bool stream_content(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 
-	return s->state != TCP_CIRCUIT_STREAM_MODEST ||
-	       !stream_needs_more(sk) || !stream_uses_share(sk);
+	return s->state == TCP_CIRCUIT_STREAM_HUNGRY ||
+	       (s->state == TCP_CIRCUIT_STREAM_MODEST &&
+		(!stream_needs_more(sk) || !stream_uses_share(sk)));
 }
 
 /*
@@ -392,11 +396,21 @@ static u32 circuit_hold(struct sock *sk)
 	return share;
 }
 
+/* The core sets its clock when it sends and receives; who looks in between sees that time. */
+static void circuit_set_clock(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->tcp_clock_cache = ktime_get_ns();
+	tp->tcp_mstamp = div_u64(tp->tcp_clock_cache, NSEC_PER_USEC);
+}
+
 /* A socket option or the table has changed: apply it now.  The socket is locked. */
 void circuit_look_again(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 
+	circuit_set_clock(sk);
 	s->generation = READ_ONCE(circuit_pernet(sk)->generation) - 1;
 	if (circuit_hold(sk))
 		circuit_open_buffers(sk);
@@ -426,16 +440,20 @@ static noinline void circuit_prepare(struct sock *sk)
  * returns the core's own value; paced, a GSO packet may be as short as one
  * segment.  A settled stream has data in flight, and circuit_hold() runs when
  * that data is acknowledged.  SO_MAX_PACING_RATE may have put its next segment off
- * and be lifted again: then the core's rate is not its own.
+ * and be lifted again: then the core's rate is not its own.  TCP_TX_DELAY does not hold: fq
+ * would keep a window of each stream in turn, and send all at one time.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (s->magic == STREAM_MAGIC && s->live) {
+		if (unlikely(tp->tcp_tx_delay))
+			WRITE_ONCE(tp->tcp_tx_delay, 0);
 		if (!s->settled || s->burst || !stream_undisturbed(sk) ||
 		    READ_ONCE(sk->sk_pacing_rate) != s->pace ||
-		    s->state == TCP_CIRCUIT_STREAM_IDLE || !stream_content(sk))
+		    !stream_content(sk))
 			circuit_prepare(sk);
 		if (s->burst)
 			return 1;
@@ -488,6 +506,7 @@ static void circuit_init(struct sock *sk)
 	/* IP_TOS, for example, drops the cached route: then the device is unknown. */
 	if (!__sk_dst_get(sk))
 		inet_csk(sk)->icsk_af_ops->rebuild_header(sk);
+	circuit_set_clock(sk);
 	s->generation = READ_ONCE(cn->generation) - 1;
 	s->live = 1;
 	if (circuit_hold(sk))

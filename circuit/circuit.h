@@ -331,8 +331,7 @@ static inline bool stream_waits(const struct stream *s)
 	return s->state != TCP_CIRCUIT_STREAM_IDLE && !s->share;
 }
 
-/* reclaim.c: when the stream is no longer put off, ns */
-u64 stream_put_off_until(const struct sock *sk);
+u32 stream_slack_us(const struct sock *sk);	/* reclaim.c */
 
 /*
  * Is its next segment to leave only long after now, by SO_MAX_PACING_RATE?  It needs no share
@@ -344,7 +343,8 @@ static inline bool stream_is_put_off(const struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return unlikely(tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC) &&
-	       stream_put_off_until(sk) > tp->tcp_clock_cache;
+	       tp->tcp_wstamp_ns > tp->tcp_clock_cache +
+				   (u64)stream_slack_us(sk) * NSEC_PER_USEC;
 }
 
 /* The pool of a stream that has a user */

@@ -19,7 +19,7 @@
  * How long the circuit's pace alone may keep it from sending, us, 1 s at least: four segments,
  * as its part may have been smaller when it sent the last one.
  */
-static u32 stream_slack_us(const struct sock *sk)
+u32 stream_slack_us(const struct sock *sk)
 {
 	u64 bytes = STREAM_SLOW_SEGMENTS * tcp_sk(sk)->mss_cache;
 	const struct stream *s = inet_csk_ca(sk);
@@ -37,11 +37,6 @@ static u32 stream_patience_us(const struct sock *sk)
 	u32 rtts = 2 * (READ_ONCE(tcp_sk(sk)->srtt_us) >> 3);
 
 	return max(min(rtts, STREAM_SILENT_MOST), stream_slack_us(sk));
-}
-
-u64 stream_put_off_until(const struct sock *sk)
-{
-	return tcp_sk(sk)->tcp_wstamp_ns - (u64)stream_slack_us(sk) * NSEC_PER_USEC;
 }
 
 /*

@@ -94,7 +94,7 @@ static void stream_weigh(struct sock *sk, struct circuit_user *u, u32 ms)
 	share_ms = (u64)share * ms;
 	if (!share_ms)
 		return;
-	if (READ_ONCE(u->peers_differ))
+	if (READ_ONCE(u->peers_differ) && tcp_min_rtt(tp) != U32_MAX)
 		known.rtt_us = tcp_min_rtt(tp);
 	tally_max(&t->rtt_expected, judge_expected_rtt(&known));
 	atomic64_add(judge_carries(&known, share, ms), &t->carries);
@@ -138,7 +138,8 @@ void stream_report(struct sock *sk)
 	lost = max(lost, 0);
 
 	WRITE_ONCE(u->wire, stream_wire(sk));
-	tally_min(&u->rtt_us, tcp_min_rtt(tp));
+	if (tcp_min_rtt(tp) != U32_MAX)	/* none yet */
+		tally_min(&u->rtt_us, tcp_min_rtt(tp));
 	tally_min(&t->rtt_us, tp->srtt_us >> 3);
 	stream_weigh(sk, u, jiffies_to_msecs(ago));
 	atomic64_add((u64)delivered * u->wire, &t->bytes);

@@ -402,8 +402,8 @@ static void stream_take_share(struct sock *sk, u32 window)
 	u32 takes = split_share(splits, modest, hungry, waiting);
 	u32 keep = share;
 
-	/* What is in flight stays reserved, unless the breaker cuts. */
-	if (!s->cut && !stream_is_overdue(sk))
+	/* What is in flight stays reserved, unless the breaker cuts or it waits in fq. */
+	if (!s->cut && !stream_is_overdue(sk) && !stream_is_put_off(sk))
 		keep = max(share, tcp_packets_in_flight(tcp_sk(sk)));
 	if (s->share > keep)
 		stream_shrink(sk, keep);

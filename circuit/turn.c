@@ -172,6 +172,20 @@ void pool_unbook(struct pool *p, struct stream *s)
 }
 
 /*
+ * The smallest round trip, us, 1 s at most.  TCP_TX_DELAY has the core forget it: then that of
+ * its user.
+ */
+static u32 stream_least_rtt_us(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u32 rtt = tcp_min_rtt(tcp_sk(sk));
+
+	if (rtt == U32_MAX)
+		rtt = READ_ONCE(s->user->rtt_us);
+	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
+}
+
+/*
  * The segments of a stream that has just lost @segments of its share stay in flight for a
  * round trip.  Count them for 15/16 of it only, so that a connection that starts now finds
  * the window free once it is established.  A reset has emptied the queues: then as many
@@ -180,16 +194,13 @@ void pool_unbook(struct pool *p, struct stream *s)
 void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
 
-	if (rtt_us == U32_MAX)
-		return;
 	if (tp->packets_out)
 		segments = min(segments, tcp_packets_in_flight(tp));
 	else if (inet_sk_state_load(sk) != TCP_CLOSE)
 		return;
 	left_add(&p->left, clock_us(ktime_get_ns()), segments,
-		 min_t(u32, rtt_us, USEC_PER_SEC) / 16 * 15);
+		 stream_least_rtt_us(sk) / 16 * 15);
 }
 
 /*

@@ -42,10 +42,13 @@
  * later.  sleep sends for as long as -p says, then holds its streams back by a pace of one
  * byte a second; with "-s poke" it calls for another look now and then, with "-s raise" it
  * lifts the pace again, and calls for many; with "-s drip" it sends bursts of less than half
- * of what it had, and then two segments a second.  ahead has the first of what it sends leave fq
- * 9 s later, and all else behind it.  waves connects all sockets, sends, resets
- * them, and begins again; relay connects all first, then sends by one after the other
- * and resets it (with -s toggle, sends it to Reno).  Both print the segments that were
+ * of what it had, and then two segments a second.  send with "-s poll" asks for
+ * TCP_CIRCUIT_INFO at each turn, with "-s flap" goes to Reno and comes back, with "-s delay"
+ * has all that it sends leave fq 5 s later (TCP_TX_DELAY).  ahead has the first of what it
+ * sends leave fq 9 s later, and all else behind it.  waves connects all sockets, sends, resets
+ * them, and begins again; relay connects all first, then sends by one after the other and
+ * resets it (with -s toggle, sends it to Reno; with -s delay, has its kernel forget the
+ * round trip first).  Both print the segments that were
  * sent, and how long that took.  bursts sends BURST segments, waits until they have
  * arrived, and begins again; it prints how long that takes, ms.  evict sends by
  * EVICT_BULK sockets for as long as -p says, a little by the others to so many addresses
@@ -68,6 +71,10 @@
 
 #include "sock.h"
 
+#ifndef TCP_TX_DELAY
+#define TCP_TX_DELAY	37
+#endif
+
 #ifndef SO_MEMINFO
 #define SO_MEMINFO	55
 #endif
@@ -82,6 +89,8 @@
 #define DEAD_MS		20	/* from one byte to the next */
 #define ALL_ACKED_MS	500	/* nothing is in flight then */
 #define RAISED_MS	5	/* from one look to the next */
+#define DELAY_US	5000000
+#define DELAY_EACH	200	/* turns */
 #define AHEAD_RATE	160	/* bytes/s */
 #define BURST_BYTES	(400 * 1448)
 #define BURST_GAP_MS	15
@@ -459,8 +468,28 @@ static void lose_by_turns(const struct options *o, long ms)
 	set_ttl(o, ms < TTL_DEAD_MS ? 1 : 64);
 }
 
+static void delay_departure(int fd, int us)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_TX_DELAY, &us, sizeof(us)))
+		die("TCP_TX_DELAY");
+}
+
+/* What its -s says that it does at each turn, the @turn-th of its kind */
+static void tease(const struct options *o, int turn)
+{
+	for (int i = 0; i < o->sockets; i++) {
+		if (state_is(o, "poll"))
+			circuit_info_of(streams[i].fd);
+		else if (state_is(o, "flap"))
+			set_algorithm(streams[i].fd, turn % 2 ? "circuit" : "reno");
+		else if (state_is(o, "delay") && turn % DELAY_EACH == DELAY_EACH - 1)
+			delay_departure(streams[i].fd, DELAY_US + turn);
+	}
+}
+
 static void send_and_tell(const struct options *o)
 {
+	int turn = 0;
 	long begin = clock_ms(), told = begin;
 	struct seen seen = { 0 };
 
@@ -469,6 +498,7 @@ static void send_and_tell(const struct options *o)
 		feed(o);
 		look(o, &seen);
 		pause_ms(o->turn_ms);
+		tease(o, turn++);
 		if (clock_ms() - told < 1000)
 			continue;
 		told += 1000;
@@ -613,12 +643,14 @@ static void run_ahead(const struct options *o, const char *address, int port)
 
 /*
  * Data segments that the @i-th has sent, retransmissions included; then it is reset, or
- * leaves for Reno with -s toggle.
+ * leaves for Reno with -s toggle.  With -s delay its kernel forgets its round trip before.
  */
 static uint64_t sent_by(const struct options *o, int i)
 {
 	uint64_t segments = tcp_info_of(streams[i].fd).tcpi_data_segs_out;
 
+	if (state_is(o, "delay"))
+		delay_departure(streams[i].fd, 1);
 	if (state_is(o, "toggle"))
 		set_algorithm(streams[i].fd, "reno");
 	else

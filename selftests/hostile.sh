@@ -18,7 +18,9 @@
 #	holes		streams of which one segment never arrives
 #	sleepers	streams that hold themselves back, with a window
 #	ahead		what fq is to send long after, with a window
-#	silent		a peer from which nothing comes back for long
+#	delays		so what is to leave later by TCP_TX_DELAY
+#	flaps		streams that leave and come back all the time
+#	silent		a peer from which nothing comes back for long, who asks or not
 #	trickle		one from which little comes back
 #	dead		streams of which nothing arrives, and who keeps writing
 #	small_asks	many small windows on a path that is shared after all
@@ -524,6 +526,7 @@ crowd()
 	short_lived "a window of 50" 10 $((50 * 12 / 10)) waves 250
 	short_lived "a window of 50" 25 $((50 * 13 / 10)) relay 1
 	short_lived "a window of 50" 25 $((50 * 13 / 10)) relay 1 -s toggle
+	short_lived "a window of 50" 5 $((50 * 13 / 10)) relay 1 -s delay
 	nearly_crowded
 	beside_short_lived
 	no_wave
@@ -665,11 +668,11 @@ beside_sleepers()
 	sleep 1
 	alice "sleepers" 10000
 	wait $ALICE_PID
-	at_least "$what: segments of hers, from the 6th second" \
-		$((WINDOW * SPARED / 100)) "$(least "$TMP/sleepers" sum_max 6 9)"
-	at_least "$what: bytes/s of hers, from the 6th second" \
+	at_least "$what: segments of hers, from the 7th second" \
+		$((WINDOW * SPARED / 100)) "$(least "$TMP/sleepers" sum_max 7 9)"
+	at_least "$what: bytes/s of hers, from the 7th second" \
 		$((WINDOW * SPARED / 100 * PAYLOAD * 1000 / RTT_MS)) \
-		"$(least "$TMP/sleepers" acked 6 9)"
+		"$(least "$TMP/sleepers" acked 7 9)"
 	mallory_ends
 }
 
@@ -689,6 +692,13 @@ sleepers()
 	room_as_before
 }
 
+# Packets
+in_fq()
+{
+	in_src tc -s qdisc show dev eth1 |
+		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1
+}
+
 # beside_ahead NUMBER: of streams of which nothing is to leave before the 9th second; she comes
 # when the window is free
 beside_ahead()
@@ -698,8 +708,7 @@ beside_ahead()
 	fresh
 	mallory "$1" ahead
 	sleep 1.5
-	equal "$what: segments in fq" 0 "$(in_src tc -s qdisc show dev eth1 |
-		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1)"
+	equal "$what: packets in fq" 0 "$(in_fq)"
 	alice ahead 6500
 	wait $ALICE_PID
 	at_least "$what: segments of hers, in the 6th second" \
@@ -718,17 +727,69 @@ ahead()
 	room_as_before
 }
 
-# distant_peer DELAY: a circuit to it and to rtr, and a stream of Mallory's that has it all
+# Departures by TCP_TX_DELAY are not paced: fq would have a window of each stream after another.
+delays()
+{
+	[ "$LAB" = uml ] || return 0
+	in_src tc qdisc replace dev eth1 root fq
+	fresh
+	mallory 1 send -s delay
+	sleep 1
+	at_most "to leave 5 s later by TCP_TX_DELAY: packets in fq" 2 "$(in_fq)"
+	mallory_ends
+	in_src tc qdisc del dev eth1 root
+}
+
+# beside_flaps MS: of a stream that comes back so often, which had the window
+beside_flaps()
+{
+	fresh
+	mallory 1 send -s flap -p "$1"
+	sleep 1
+	alice flaps 5000
+	wait $ALICE_PID
+	at_least "beside who leaves and comes back each $((2 * $1)) ms: bytes/s of hers, at last" \
+		$((WINDOW / 2 * SPARED / 100 * PAYLOAD * 1000 / RTT_MS)) \
+		"$(least "$TMP/flaps" acked 3 4)"
+	mallory_ends
+}
+
+flaps()
+{
+	local ms
+
+	[ "$LAB" = uml ] || return 0
+	room_at_once
+	for ms in 1 2 5 10 50; do
+		beside_flaps $ms
+	done
+	room_as_before
+}
+
+# known_forever NETNS DEV ADDRESS NETNS DEV: the first knows the other's address there, as ARP
+# would not wait for a distant peer
+known_forever()
+{
+	"in_$1" ip neigh replace "$3" dev "$2" nud permanent \
+		lladdr "$("in_$4" cat "/sys/class/net/$5/address")"
+}
+
+# distant_peer DELAY [OPTION...]: a circuit to it and to rtr, and Mallory's streams, one
+# without an option, that have it all
 distant_peer()
 {
-	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay "$1"
+	local delay=$1
+
+	shift
+	known_forever rtr r2 10.77.2.1 dst eth1
+	known_forever dst eth1 10.77.2.254 rtr r2
+	in_dst tc qdisc replace dev eth1 root netem limit 1000000 delay "$delay"
 	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200 >/dev/null
 	background rtr circuit_sock serve $PORT >/dev/null
 	NEAR_PID=$!
-	background src circuit_sock send -u $MALLORY -n 100000000000 $DST4 $PORT \
-		>/dev/null 2>&1
+	background src circuit_hostile send -u $MALLORY -n 1 -t 200000 "$@" $DST4 $PORT >/dev/null
 	MALLORY_PID=$!
-	until_true 60 many_connected 1
+	until_true 60 many_connected 1 || fail "a connection to a distant peer"
 }
 
 # hers_beside WHAT LEAST: segments that Alice has who sends to rtr
@@ -748,15 +809,30 @@ distant_peer_ends()
 	next_server
 }
 
-# A stream to a peer that answers 20 s late has the window when she begins to send to
-# another peer of the circuit.
+# silent_peer WORDS [OPTION...]: it answers 20 s late, and has the window when she begins to
+# send to another peer of the circuit
+silent_peer()
+{
+	local words=$1
+
+	shift
+	distant_peer 20s "$@"
+	# its first segments are acknowledged, and it has sent a window
+	sleep 21
+	hers_beside "$words" $((200 * SPARED / 100))
+	at_most "beside a peer $words: her bursts of half of the window, mean ms" \
+		$((RTT_MS * 3 / 2)) \
+		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 10.77.1.254 $PORT)")"
+	distant_peer_ends
+}
+
+# To ask for TCP_CIRCUIT_INFO is to have the module look at one's share.
 silent()
 {
 	[ "$LAB" = uml ] || return 0
-	distant_peer 20s
-	sleep 1
-	hers_beside "that is silent" $((200 * SPARED / 100))
-	distant_peer_ends
+	silent_peer "that is silent"
+	silent_peer "that is silent, whose stream is asked each ms" -s poll
+	silent_peer "that is silent, whose 8 streams are asked each ms" -s poll -n 8
 }
 
 # A peer makes the round trip long, so that no timeout comes.
@@ -1397,7 +1473,7 @@ topology()
 
 # What is to be tried, all of it or those that are named
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
-	for_all crowd far_resets dead holes sleepers ahead silent trickle small_asks distances left_behind
+	for_all crowd far_resets dead holes sleepers ahead delays flaps silent trickle small_asks distances left_behind
 	fills evicts receivers containers ceilings breaker_ceiling contained own_network neighbours leaves leaks without_module}
 
 topology
