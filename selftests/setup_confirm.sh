@@ -158,14 +158,14 @@ refused_meanwhile()
 	echo "add new --to 10.82.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 1ms eth1" \
 		>"$TMP/circuits"
 	try 50s
-	complains "change meanwhile" 1 "$waits" setup change lhc --rate 3gbit
-	complains "add meanwhile" 1 "$waits" setup add new --to 10.82.0.0/16 \
+	complains "change meanwhile" 6 "$waits" setup change lhc --rate 3gbit
+	complains "add meanwhile" 6 "$waits" setup add new --to 10.82.0.0/16 \
 		--via 10.78.0.254 --rate 1gbit --rtt 1ms eth1
-	complains "del meanwhile" 1 "$waits" setup del lhc
-	complains "apply meanwhile" 1 "$waits" setup apply "$TMP/circuits"
-	complains "the bare command meanwhile" 1 "$waits" setup --rate 1gbit --rtt 1ms eth1
-	complains "undo meanwhile" 1 "$waits" setup undo eth1
-	complains "undo --force meanwhile" 1 "$waits" setup undo --all --force
+	complains "del meanwhile" 6 "$waits" setup del lhc
+	complains "apply meanwhile" 6 "$waits" setup apply "$TMP/circuits"
+	complains "the bare command meanwhile" 6 "$waits" setup --rate 1gbit --rtt 1ms eth1
+	complains "undo meanwhile" 6 "$waits" setup undo eth1
+	complains "undo --force meanwhile" 6 "$waits" setup undo --all --force
 	run setup add new --to 10.82.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 1ms --dry-run eth1
 	matches "--dry-run meanwhile says so" 'waits for confirmation' "$ERR"
 	setup cancel --quiet

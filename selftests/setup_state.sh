@@ -78,9 +78,9 @@ held_up()
 	exec 7<>"$CTCP_RUNDIR/lock"
 	flock 7
 	echo 4711 >&7
-	complains "another run that does not end" 1 'another ctcp-setup.* 4711' \
+	complains "another run that does not end" 6 'another ctcp-setup.* 4711' \
 		setup "${CIRCUIT[@]}" eth1
-	complains "undo beside it" 1 'another ctcp-setup.* 4711' \
+	complains "undo beside it" 6 'another ctcp-setup.* 4711' \
 		setup undo eth1
 	works "show beside it" setup show
 	exec 7>&-

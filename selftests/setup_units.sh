@@ -8,7 +8,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup
+need_commands ctcp-setup flock
 need_module
 
 UNITS="ctcp-setup.service ctcp-setup-watch.service"
@@ -85,6 +85,14 @@ equal "a device is dead: the other circuit" 250000000 "$(circuit_value lhc rate)
 equal "a device is dead: it is tried again" on-failure "$(keys ctcp-setup.service Restart)"
 refused "a device is dead: and that is not prevented" \
 	grep -qw 5 <<<"$(keys ctcp-setup.service RestartPreventExitStatus)"
+exec 7<>"$CTCP_RUNDIR/lock"
+flock 7
+# shellcheck disable=SC2046 # its words
+run in_host $(sed "s|$CIRCUITS|$TMP/circuits|" <<<"$(keys ctcp-setup.service ExecReload)")
+matches "another ctcp-setup is at work: it is named" 'another ctcp-setup has been at work' "$ERR"
+refused "another ctcp-setup is at work: it is tried again" \
+	grep -qw "$RC" <<<"$(keys ctcp-setup.service RestartPreventExitStatus)"
+exec 7>&-
 echo "add" >"$TMP/wrong"
 # shellcheck disable=SC2086 # its words
 run in_host ${words//$CIRCUITS/$TMP/wrong}

@@ -21,7 +21,15 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_OUTPUT, EXIT_UNKNOWN, EXIT_PARTLY };
+enum {
+	EXIT_OK,
+	EXIT_FAILED,
+	EXIT_USAGE,
+	EXIT_OUTPUT,
+	EXIT_UNKNOWN,
+	EXIT_PARTLY,
+	EXIT_BUSY,
+};
 
 static const struct command {
 	const char *name;
@@ -128,7 +136,8 @@ static const char help[] =
 "\n"
 "Exit status: 0 done; 1 failed, or verify or diff found a difference; 2 bad usage;\n"
 "3 done, but the output could not be written; 4 verify or diff could not look;\n"
-"5 done, but for circuits that apply --partial left out.\n"
+"5 done, but for circuits that apply --partial left out; 6 another is at work, or a\n"
+"change waits for confirmation: the same command works later.\n"
 "\n"
 "Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
 
@@ -199,7 +208,8 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
 
 /*
  * Of a command that looks 1 is a difference: whether there is any is not known here.
- * -EUCLEAN: what was not left out is done.
+ * -EUCLEAN: what was not left out is done.  -EALREADY: the way will be free without anything
+ * being mended.
  */
 static int failure(const struct command *cmd, int rc)
 {
@@ -207,6 +217,8 @@ static int failure(const struct command *cmd, int rc)
 
 	if (cmd->run == command_apply && rc == -EUCLEAN)
 		return EXIT_PARTLY;
+	if (rc == -EALREADY)
+		return EXIT_BUSY;
 	return looks && rc != -EBADE ? EXIT_UNKNOWN : EXIT_FAILED;
 }
 

@@ -411,7 +411,7 @@ int session_lock(struct session *s, struct err *e)
 
 	if (rc || !waits)
 		return rc;
-	return err_set(e, -EBUSY,
+	return err_set(e, -EALREADY,
 		       "%s; ctcp-setup confirm keeps it, ctcp-setup cancel takes it back",
 		       confirm_text(&s->state.confirm, boottime_ns(), text));
 }

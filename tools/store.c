@@ -140,7 +140,7 @@ static int lock_busy(int fd, struct err *e)
 	char pid[16];
 
 	read_holder(fd, pid);
-	return err_set(e, -EBUSY,
+	return err_set(e, -EALREADY,
 		       "another ctcp-setup has been at work for %d s, process %s; wait for it or end it",
 		       LOCK_WAIT_MS / 1000, pid);
 }

@@ -5,7 +5,7 @@
  * loaded, for that is the machine's.  It has the boot and, once the module is there, which
  * load of it is ours: whoever removes it and loads it again has a module of their own.
  *
- * store_lock(): -EBUSY, another has had it for 5 s.  store_read(): -EBADMSG, damaged; no file
+ * store_lock(): -EALREADY, another has had it for 5 s.  store_read(): -EBADMSG, damaged; no file
  * is an empty state.  store_write(): the state of before or all of this one is there.
  */
 #ifndef CTCP_STORE_H

@@ -90,7 +90,7 @@ static void go_back(const struct confirm *c)
 			       e.text);
 		said = e;
 		/* a lock that is held is let go of in a moment */
-		if (rc == -EBUSY)
+		if (rc == -EALREADY)
 			continue;
 		sleep(wait);
 		wait = wait * 2 < RETRY_MAX_S ? wait * 2 : RETRY_MAX_S;

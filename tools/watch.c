@@ -240,7 +240,7 @@ static void plan_next(struct watch *w)
 
 	w->again = 0;
 	w->not_before = 0;
-	if (w->look.busy || w->rc == -EBUSY)
+	if (w->look.busy || w->rc == -EALREADY)
 		w->again = now + BUSY_US;
 	else if (w->rc)
 		w->again = now + FAILED_US;

@@ -973,7 +973,7 @@ static void test_locked(void **state)
 	open_store(&a, dir);
 	b = a;
 	assert_int_equal(store_lock(&a, &e), 0);
-	assert_int_equal(store_lock(&b, &e), -EBUSY);
+	assert_int_equal(store_lock(&b, &e), -EALREADY);
 	snprintf(pid, sizeof(pid), "process %d;", getpid());
 	assert_non_null(strstr(e.text, pid));
 	store_close(&b);
