@@ -11,7 +11,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup tc jq flock
+need_commands ctcp-setup circuit_nl tc jq flock
 need_module
 
 IN_TIME=1000	# ms
@@ -794,6 +794,38 @@ partial()
 	host_end
 }
 
+# What somebody has in the place of one circuit, or of all on a device, is theirs.
+partial_foreign()
+{
+	fresh foreign
+	another_device eth3
+	in_host ip addr add 10.79.0.1/24 dev eth3
+	in_host tc qdisc add dev eth3 root handle 7: netem limit 1000
+	cat >"$TMP/circuits" <<-END
+		$LHC --shaper tbf eth1
+		add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms --shaper htb eth3
+		add esa --to 10.83.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms --shaper htb eth3
+	END
+	left_out "--partial, a root qdisc of somebody's" 2 \
+		'circuit ska: eth3 has a root qdisc of somebody else.s, netem 7:' \
+		'circuit esa: eth3 has a root qdisc of somebody else.s, netem 7:'
+	as_set_up "--partial, a root qdisc of somebody's"
+	equal "--partial, a root qdisc of somebody's: the other device's alone" lhc \
+		"$(setup list --json | jq -r '.[].name')"
+	matches "--partial, a root qdisc of somebody's: it stays" "qdisc netem 7: root" \
+		"$(in_host tc qdisc show dev eth3)"
+	in_host tc qdisc del dev eth3 root
+	in_host circuit_nl new esa prefix 10.99.0.0/16 window 10
+	left_out "--partial, a circuit of somebody's" 1 'circuit esa: there is a circuit esa'
+	as_set_up "--partial, a circuit of somebody's"
+	equal "--partial, a circuit of somebody's: the others" "lhc ska" \
+		"$(setup list --json | jq -r '.[].name' | sort | xargs)"
+	in_host circuit_nl del esa
+	works "--partial, it is gone" setup apply --partial --quiet "$TMP/circuits"
+	works "--partial, foreign: undo" setup undo --quiet --all
+	host_end
+}
+
 neighbours
 reloaded
 classes
@@ -813,4 +845,5 @@ cut_short
 another_one
 late_devices
 partial
+partial_foreign
 finish

@@ -75,6 +75,7 @@ struct file {
 	struct order names, devices;
 	struct partial partial;	/* of --partial, else empty */
 	char failed_for[TCP_CIRCUIT_NAME_LEN];	/* circuit of the last run, "" = none */
+	bool failed_for_device;		/* and all others on its device */
 };
 
 static bool is_alone(const struct order *devices, const char *dev)
@@ -194,13 +195,21 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 	return 0;
 }
 
-/* A circuit that is the only one whose trouble this is; what they share is everybody's. */
+/*
+ * A circuit that is the only one whose trouble this is, or that of its device; what they share
+ * else is everybody's.
+ */
 static const char *failed_for(const struct session *s)
 {
 	const struct change *c = s->outcome.refused;
+	const struct item *it = s->diff.foreign;
+	uint32_t circuit = NOBODY;
 
-	return c && c->circuit != NOBODY && item_goes_with_many(c->kind) ?
-	       s->state.circuits[c->circuit].circuit.name : s->failed_for;
+	if (it)
+		circuit = it->circuit;
+	else if (c && item_goes_with_many(c->kind))
+		circuit = c->circuit;
+	return circuit == NOBODY ? s->failed_for : s->state.circuits[circuit].circuit.name;
 }
 
 static int run_apply(struct session *s, void *data, struct err *e)
@@ -224,6 +233,7 @@ static int run_apply(struct session *s, void *data, struct err *e)
 		rc = session_commit(s, ALL_OR_NONE, e);
 	if (rc) {
 		snprintf(file->failed_for, sizeof(file->failed_for), "%s", failed_for(s));
+		file->failed_for_device = s->diff.foreign && s->diff.foreign->kind == ITEM_QDISC;
 		return rc;
 	}
 	session_release(s);
@@ -255,7 +265,8 @@ static bool leave_out(struct file *file, const struct err *e)
 {
 	uint32_t at = file->failed_for[0] ? order_find(&file->names, file->failed_for) : NOWHERE;
 
-	return at != NOWHERE && partial_refused(&file->partial, file->names.at[at], e->text);
+	return at != NOWHERE && partial_refused(&file->partial, file->names.at[at],
+						file->failed_for_device, e->text);
 }
 
 static int apply_those(const struct args *a, struct file *file, struct err *e)
@@ -266,6 +277,7 @@ static int apply_those(const struct args *a, struct file *file, struct err *e)
 	do {
 		partial_list(&file->partial, &file->wanted);
 		file->failed_for[0] = 0;
+		file->failed_for_device = false;
 		rc = session_run(a, run_apply, file, e);
 	} while (rc && leave_out(file, e));
 	return rc;

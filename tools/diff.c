@@ -603,8 +603,10 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
 	int rc = it->asked ? check_foreign(it, e) : 0;
 
-	if (rc && !d->revert)
+	if (rc && !d->revert) {
+		d->foreign = it;
 		return rc;
+	}
 	if (is(it, it->target))
 		return 0;
 	if (rc)

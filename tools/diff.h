@@ -92,6 +92,7 @@ struct diff {
 	struct change *list;
 	struct item **of;	/* of each change */
 	uint32_t *by_circuit;	/* their places in the list, of a diff that looks */
+	const struct item *foreign;	/* why diff_end() failed, NULL = nothing is in its place */
 	uint32_t already, gone, left;
 	uint32_t n_elsewhere;
 	struct elsewhere elsewhere[ELSEWHERE_MAX];

@@ -75,23 +75,30 @@ void partial_begin_run(struct partial *p)
 	}
 }
 
-/* Where there are many of them, those of its device, too: each costs a run. */
-bool partial_refused(struct partial *p, uint32_t i, const char *text)
+/* A text that names a circuit is of that one, also where it is why another is left out. */
+static void refuse(struct partial *p, uint32_t i, const char *text)
 {
 	bool named = !strncmp(text, "circuit ", strlen("circuit "));
-	const struct circuit *c = &p->as_read[i].circuit;
 	char why[600];
+
+	snprintf(why, sizeof(why), "%s%s%s%.500s", named ? "" : "circuit ",
+		 named ? "" : p->as_read[i].circuit.name, named ? "" : ": ", text);
+	leave_out(&p->list[i], REFUSED, why);
+}
+
+/* Where there are many of them, those of its device, too: each costs a run. */
+bool partial_refused(struct partial *p, uint32_t i, bool device, const char *text)
+{
 	uint32_t k;
 
 	if (p->list[i].left != NOT_LEFT)
 		return false;
-	snprintf(why, sizeof(why), "%s%s%s%.500s", named ? "" : "circuit ",
-		 named ? "" : c->name, named ? "" : ": ", text);
-	leave_out(&p->list[i], REFUSED, why);
+	refuse(p, i, text);
 	p->refused++;
-	for (k = 0; p->refused > REFUSED_MAX && k < p->n; k++)
-		if (!strcmp(p->as_read[k].circuit.dev, c->dev))
-			leave_out(&p->list[k], REFUSED, why);
+	device |= p->refused > REFUSED_MAX;
+	for (k = 0; device && k < p->n; k++)
+		if (!strcmp(p->as_read[k].circuit.dev, p->as_read[i].circuit.dev))
+			refuse(p, k, text);
 	return p->list[i].left != NOT_LEFT;
 }
 

@@ -31,8 +31,11 @@ int partial_open(struct partial *p, const struct state *file, struct err *e);
 void partial_close(struct partial *p);
 
 void partial_begin_run(struct partial *p);
-/* False: circuit @i is left out already, or there is no memory to do so */
-bool partial_refused(struct partial *p, uint32_t i, const char *why);
+/*
+ * With @device all circuits of its device are.  False: circuit @i is left out already, or there
+ * is no memory to do so
+ */
+bool partial_refused(struct partial *p, uint32_t i, bool device, const char *why);
 /* The list for the next run: what is left out is REMOVING, so that nothing is done for it. */
 void partial_list(const struct partial *p, struct state *wanted);
 /* Each that is left out, once, and n_out */
