@@ -283,7 +283,7 @@ static void circuit_take_over(struct sock *sk)
 
 	if (inet_csk(sk)->icsk_ca_ops == &circuit_ops && s->cwnd)
 		return;
-	s->cwnd = tcp_snd_cwnd(tcp_sk(sk));
+	s->cwnd = min(tcp_snd_cwnd(tcp_sk(sk)), TCP_CIRCUIT_FCWND_LIMIT);
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	inet_csk(sk)->icsk_ca_ops = &circuit_ops;
 }
@@ -440,8 +440,9 @@ static noinline void circuit_prepare(struct sock *sk)
  * returns the core's own value; paced, a GSO packet may be as short as one
  * segment.  A settled stream has data in flight, and circuit_hold() runs when
  * that data is acknowledged.  SO_MAX_PACING_RATE may have put its next segment off
- * and be lifted again: then the core's rate is not its own.  TCP_TX_DELAY does not hold: fq
- * would keep a window of each stream in turn, and send all at one time.
+ * and be lifted again: then the core's rate is not its own.  TCP_TX_DELAY does not hold but
+ * for what the core sends without asking (SYN, ACK, after a timeout): fq would keep a window
+ * of each stream in turn, and send all at one time.
  */
 static u32 circuit_min_tso_segs(struct sock *sk)
 {
@@ -496,6 +497,21 @@ void circuit_adopt(struct sock *sk)
 	s->pace = ~0UL;
 }
 
+/*
+ * The smallest round trip may be that of another connection of this socket, from which
+ * tcp_disconnect() has left it, or of a SYN that TCP_TX_DELAY has kept in fq.  That of a new
+ * connection is the one that its SYN has measured; else the next ACK tells.
+ */
+static void circuit_begin_rtt(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt = max(tcp_min_rtt(tp), tp->srtt_us >> 3);
+
+	if (tp->data_segs_out > tp->syn_data || tp->tcp_tx_delay || !tp->srtt_us)
+		rtt = U32_MAX;
+	minmax_reset(&tp->rtt_min, tcp_jiffies32, rtt);
+}
+
 static void circuit_init(struct sock *sk)
 {
 	struct circuit_net *cn = circuit_pernet(sk);
@@ -507,6 +523,7 @@ static void circuit_init(struct sock *sk)
 	if (!__sk_dst_get(sk))
 		inet_csk(sk)->icsk_af_ops->rebuild_header(sk);
 	circuit_set_clock(sk);
+	circuit_begin_rtt(sk);
 	s->generation = READ_ONCE(cn->generation) - 1;
 	s->live = 1;
 	if (circuit_hold(sk))
@@ -611,7 +628,7 @@ static size_t circuit_get_info(struct sock *sk, u32 ext, int *attr,
 			   1 << (INET_DIAG_VEGASINFO - 1);
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = READ_ONCE(s->cwnd), rtt = tcp_min_rtt(tp);
+	u32 cwnd = s->cwnd, rtt = tcp_min_rtt(tp);
 	u64 bw = READ_ONCE(s->pace);
 
 	if (!(ext & wanted) || READ_ONCE(s->magic) != STREAM_MAGIC)

@@ -51,6 +51,7 @@
 #include "judge.h"
 #include "left.h"
 #include "match.h"
+#include "rtt.h"
 #include "split.h"
 
 #define STREAM_MAGIC	0x63697263U	/* "circ": the private area is ours */
@@ -272,7 +273,8 @@ struct stream {
 	u32	route;		/* its route's initcwnd, segments, 0 = none */
 	u32	ifindex;	/* outgoing device, last seen */
 	u32	generation;	/* of the table at its last lookup */
-	u32	cwnd;		/* last set by circuit, segments */
+	u32	cwnd:21,	/* last set by circuit, segments */
+		rtt:11;		/* smallest of this connection, rtt.h, 0 = not known yet */
 	u32	share;		/* of its pool's window, segments; under pool.lock */
 	union {
 		u32	round_start;	/* tp->delivered when this round trip began */
@@ -331,7 +333,7 @@ static inline bool stream_waits(const struct stream *s)
 	return s->state != TCP_CIRCUIT_STREAM_IDLE && !s->share;
 }
 
-u32 stream_slack_us(const struct sock *sk);	/* reclaim.c */
+bool stream_is_far_ahead(const struct sock *sk);	/* reclaim.c */
 
 /*
  * Is its next segment to leave only long after now, by SO_MAX_PACING_RATE?  It needs no share
@@ -342,9 +344,8 @@ static inline bool stream_is_put_off(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	return unlikely(tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_SEC) &&
-	       tp->tcp_wstamp_ns > tp->tcp_clock_cache +
-				   (u64)stream_slack_us(sk) * NSEC_PER_USEC;
+	return unlikely(tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_MSEC) &&
+	       stream_is_far_ahead(sk);
 }
 
 /* The pool of a stream that has a user */
@@ -485,6 +486,7 @@ bool stream_in_first_ten(const struct sock *sk);
 void stream_set_timer(struct sock *sk, u64 when);
 
 /* turn.c */
+void stream_note_rtt(struct sock *sk);
 u32 stream_rtt_us(const struct sock *sk);
 u8 stream_next(const struct sock *sk);
 u64 stream_turns_rate(struct sock *sk, u32 window);

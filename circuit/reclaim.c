@@ -15,17 +15,45 @@
 #define STREAM_SILENT_MOST	(4 * (u32)USEC_PER_SEC)
 #define STREAM_SLOW_SEGMENTS	4
 
-/*
- * How long the circuit's pace alone may keep it from sending, us, 1 s at least: four segments,
- * as its part may have been smaller when it sent the last one.
- */
-u32 stream_slack_us(const struct sock *sk)
+/* Four segments at @pace, us: its part may have been smaller when it sent the last one. */
+static u64 stream_slow_us(const struct sock *sk, unsigned long pace)
 {
 	u64 bytes = STREAM_SLOW_SEGMENTS * tcp_sk(sk)->mss_cache;
-	const struct stream *s = inet_csk_ca(sk);
-	u64 paced = div64_ul(bytes * USEC_PER_SEC, READ_ONCE(s->pace));
 
+	return div64_ul(bytes * USEC_PER_SEC, max(pace, 1UL));
+}
+
+/*
+ * How long the circuit's pace alone may keep it from sending, us, 1 s at least: also by as many
+ * as are busy now, as its pace is that of its last look.
+ */
+static u32 stream_slack_us(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u64 rate = circuit_pace_rate(s->user->circuit), paced;
+
+	if (!rate)
+		return STREAM_SILENT_LEAST;
+	paced = stream_slow_us(sk, READ_ONCE(s->pace));
+	paced = min(paced, stream_slow_us(sk, rate) * max(READ_ONCE(stream_pool(s)->busy), 1U));
 	return clamp_t(u64, paced, STREAM_SILENT_LEAST, U32_MAX);
+}
+
+/*
+ * By what may not be sent yet: under fq more than a round trip is too much, as it sends after
+ * its own pace was lifted, and a stream that is reset leaves there what it had.
+ */
+bool stream_is_far_ahead(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 ahead = div_u64(tp->tcp_wstamp_ns - tp->tcp_clock_cache, NSEC_PER_USEC);
+
+	if (!s->was_fq && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
+		return ahead > stream_slack_us(sk);
+	return ahead > min_t(u64, stream_slack_us(sk),
+			     max_t(u64, stream_rtt_us(sk),
+				   stream_slow_us(sk, READ_ONCE(sk->sk_pacing_rate))));
 }
 
 /*

@@ -127,6 +127,9 @@ static void stream_take(struct sock *sk, u32 window, u32 n)
 
 	if (READ_ONCE(p->cwnd_total) >= window)
 		return;
+	/* nobody could tell how long what it leaves behind is in flight */
+	if (!s->rtt && READ_ONCE(p->sockets) > 1)
+		return;
 	if (waited)
 		stream_report_held(sk);
 	spin_lock_bh(&p->lock);
@@ -416,10 +419,14 @@ static void stream_take_share(struct sock *sk, u32 window)
 		stream_count_round(sk);
 }
 
-/* Has no data, or nothing in flight and a peer without room for a segment. */
+/*
+ * Has no data, or no connection yet, or nothing in flight and a peer without room for a
+ * segment.
+ */
 static bool stream_idle(const struct tcp_sock *tp)
 {
 	return tp->write_seq == tp->snd_una ||
+	       ((const struct sock *)tp)->sk_state == TCP_SYN_SENT ||
 	       (!tp->packets_out && tp->snd_wnd < tp->mss_cache);
 }
 
@@ -476,6 +483,7 @@ u32 stream_share(struct sock *sk, u32 window)
 	bool dead = stream_is_dead(sk);
 	u32 share;
 
+	stream_note_rtt(sk);
 	s->settled = 0;
 	if (stream_idle(tp) || dead)
 		return stream_share_of_idle(sk, window, dead);

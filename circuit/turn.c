@@ -28,10 +28,26 @@
 #define TURN_GAP_MOST	((1U << 31) - 1)	/* ns, as turn_gap has 31 bits */
 #define TURN_LATE	(4ULL * NSEC_PER_MSEC)	/* a turn is over that long after its time */
 
-/* us, 1 s at most; RFC 6298's second where none was measured */
+/* Keep the smallest round trip: the core may forget it. */
+void stream_note_rtt(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 rtt = tcp_min_rtt(tcp_sk(sk));
+
+	if (rtt != U32_MAX)
+		s->rtt = rtt_pack(max(rtt, 1U));
+}
+
+/*
+ * us, 1 s at most; RFC 6298's second where none was measured.  TCP_TX_DELAY moves srtt_us up
+ * and down.
+ */
 u32 stream_rtt_us(const struct sock *sk)
 {
-	u32 rtt = tcp_sk(sk)->srtt_us >> 3;
+	const struct stream *s = inet_csk_ca(sk);
+	u32 least = rtt_unpack(s->rtt);
+	u32 rtt = tcp_min_rtt(tcp_sk(sk)) == U32_MAX ? least :
+		  max(tcp_sk(sk)->srtt_us >> 3, least);
 
 	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
 }
@@ -171,17 +187,12 @@ void pool_unbook(struct pool *p, struct stream *s)
 	s->let_go = 0;
 }
 
-/*
- * The smallest round trip, us, 1 s at most.  TCP_TX_DELAY has the core forget it: then that of
- * its user.
- */
+/* The smallest round trip, us, 1 s at most; its user's where it was alone and knows none */
 static u32 stream_least_rtt_us(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
-	u32 rtt = tcp_min_rtt(tcp_sk(sk));
+	u32 rtt = s->rtt ? rtt_unpack(s->rtt) : READ_ONCE(s->user->rtt_us);
 
-	if (rtt == U32_MAX)
-		rtt = READ_ONCE(s->user->rtt_us);
 	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
 }
 
@@ -207,7 +218,7 @@ void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
  * Have the core hold back what it would send now, and ask again at @when, ns.
  * tcp_wstamp_ns is not set to @when: the core stamps ACKs with it, too, and fq would
  * keep them until then.  With nothing in flight the core arms its window probe; that
- * stays, in case that nothing else wakes the stream, but not before @when.
+ * stays, in case that nothing else wakes the stream, but not before @when, or two minutes.
  */
 void stream_hold_back(struct sock *sk, u64 when)
 {

@@ -48,7 +48,9 @@
  * sends leave fq 9 s later, and all else behind it.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other and
  * resets it (with -s toggle, sends it to Reno; with -s delay, has its kernel forget the
- * round trip first).  Both print the segments that were
+ * round trip first; with -s burst, has all that it sends leave fq at one time).  With -s reuse
+ * both connect each socket to the host itself before; with -s lag they have the kernel take
+ * the round trip for 10 us.  Both print the segments that were
  * sent, and how long that took.  bursts sends BURST segments, waits until they have
  * arrived, and begins again; it prints how long that takes, ms.  evict sends by
  * EVICT_BULK sockets for as long as -p says, a little by the others to so many addresses
@@ -91,6 +93,8 @@
 #define RAISED_MS	5	/* from one look to the next */
 #define DELAY_US	5000000
 #define DELAY_EACH	200	/* turns */
+#define LAG_US		1000000
+#define BURST_RATE	900	/* bytes/s: after a pause a segment lasts 0.8 s */
 #define AHEAD_RATE	160	/* bytes/s */
 #define BURST_BYTES	(400 * 1448)
 #define BURST_GAP_MS	15
@@ -433,9 +437,35 @@ static void run_accept(const struct options *o, int port)
 
 /* --- loss of one's own, and others ---------------------------------------- */
 
+static void delay_departure(int fd, int us)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_TX_DELAY, &us, sizeof(us)))
+		die("TCP_TX_DELAY");
+}
+
+/* Its round trip is that of the host's own address, as far as the core remembers. */
+static void connect_near(const struct options *o, int fd, int near)
+{
+	struct sockaddr_in to = { 0 };
+	socklen_t len = sizeof(to);
+
+	if (getsockname(near, (void *)&to, &len))
+		die("getsockname");
+	connect_now(fd, &to);
+	disconnect(fd);
+	set_algorithm(fd, o->algorithm);
+}
+
+/* A delay in SYN_SENT that is taken back makes the round trip 10 us. */
+static void forget_delay(int fd)
+{
+	delay_departure(fd, LAG_US - tcp_info_of(fd).tcpi_rtt + 10);
+}
+
 static void connect_all(const struct options *o, const char *address, int port,
 			bool one_each)
 {
+	int near = state_is(o, "reuse") ? listen_at(o, 0) : -1;
 	struct seen seen = { 0 };
 
 	for (int i = 0; i < o->sockets; i++) {
@@ -443,13 +473,21 @@ static void connect_all(const struct options *o, const char *address, int port,
 						   port);
 
 		streams[i].fd = new_socket(o, i);
+		if (near >= 0)
+			connect_near(o, streams[i].fd, near);
 		start_connecting(streams[i].fd, &to);
+		if (state_is(o, "lag"))
+			delay_departure(streams[i].fd, LAG_US);
 	}
 	for (int i = 0; i < o->sockets; i++) {
 		errno = 0;
 		await_connected(streams[i].fd);
+		if (state_is(o, "lag"))
+			forget_delay(streams[i].fd);
 		ask(streams[i].fd, o, &seen);
 	}
+	if (near >= 0)
+		close(near);
 }
 
 static void set_ttl(const struct options *o, int ttl)
@@ -466,12 +504,6 @@ static void lose_by_turns(const struct options *o, long ms)
 		return;
 	ms %= TTL_DEAD_MS + TTL_ALIVE_MS;
 	set_ttl(o, ms < TTL_DEAD_MS ? 1 : 64);
-}
-
-static void delay_departure(int fd, int us)
-{
-	if (setsockopt(fd, IPPROTO_TCP, TCP_TX_DELAY, &us, sizeof(us)))
-		die("TCP_TX_DELAY");
 }
 
 /* What its -s says that it does at each turn, the @turn-th of its kind */
@@ -679,6 +711,22 @@ static void run_waves(const struct options *o, const char *address, int port)
 	tell_sent(sent, begin);
 }
 
+/* What each sends next is to leave a second later, at any pace. */
+static void prepare_bursts(const struct options *o)
+{
+	static char segments[10 * MSS];
+
+	/* the core does not pace the first ten segments */
+	for (int i = 0; i < o->sockets; i++)
+		send(streams[i].fd, segments, sizeof(segments), MSG_NOSIGNAL);
+	pause_ms(ALL_ACKED_MS);
+	set_max_pace(o, BURST_RATE);
+	for (int i = 0; i < o->sockets; i++)
+		send(streams[i].fd, segments, MSS, MSG_NOSIGNAL);
+	pause_ms(BURST_GAP_MS);
+	set_max_pace(o, ~0U);
+}
+
 static void run_relay(const struct options *o, const char *address, int port)
 {
 	static char chunk[CHUNK];
@@ -686,6 +734,8 @@ static void run_relay(const struct options *o, const char *address, int port)
 	long begin;
 
 	connect_all(o, address, port, false);
+	if (state_is(o, "burst"))
+		prepare_bursts(o);
 	begin = clock_ms();
 	for (int i = 0; i < o->sockets; i++) {
 		send(streams[i].fd, chunk, sizeof(chunk), MSG_NOSIGNAL);

@@ -19,6 +19,7 @@
 #	sleepers	streams that hold themselves back, with a window
 #	ahead		what fq is to send long after, with a window
 #	delays		so what is to leave later by TCP_TX_DELAY
+#	bursts		so what is paced, then is not
 #	flaps		streams that leave and come back all the time
 #	silent		a peer from which nothing comes back for long, who asks or not
 #	trickle		one from which little comes back
@@ -526,7 +527,10 @@ crowd()
 	short_lived "a window of 50" 10 $((50 * 12 / 10)) waves 250
 	short_lived "a window of 50" 25 $((50 * 13 / 10)) relay 1
 	short_lived "a window of 50" 25 $((50 * 13 / 10)) relay 1 -s toggle
-	short_lived "a window of 50" 5 $((50 * 13 / 10)) relay 1 -s delay
+	short_lived "a window of 50" 25 $((50 * 13 / 10)) relay 1 -s delay
+	short_lived "a window of 50" 25 $((50 * 13 / 10)) relay 1 -s reuse
+	short_lived "a window of 50" 0 $((50 * 13 / 10)) relay 1 -s lag
+	short_lived "a window of 50" 0 $((50 * 13 / 10)) waves 250 -s lag
 	nearly_crowded
 	beside_short_lived
 	no_wave
@@ -699,6 +703,12 @@ in_fq()
 		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1
 }
 
+bytes_in_fq()
+{
+	in_src tc -s qdisc show dev eth1 | sed -n 's/.*backlog \([0-9KMb]*\) .*/\1/p' |
+		head -n 1 | sed 's/Mb$/000000/; s/Kb$/000/; s/b$//'
+}
+
 # beside_ahead NUMBER: of streams of which nothing is to leave before the 9th second; she comes
 # when the window is free
 beside_ahead()
@@ -738,6 +748,20 @@ delays()
 	at_most "to leave 5 s later by TCP_TX_DELAY: packets in fq" 2 "$(in_fq)"
 	mallory_ends
 	in_src tc qdisc del dev eth1 root
+}
+
+# Streams that are reset leave nothing in fq that would leave all at one time.
+bursts()
+{
+	[ "$LAB" = uml ] || return 0
+	in_src tc qdisc replace dev eth1 root fq
+	fresh 200
+	hostile relay -u $MALLORY -n 30 -p $RTT_MS -s burst $DST4 $PORT >/dev/null
+	at_most "departures 0.8 s ahead, 30 streams one after the other: segments in fq" \
+		$((200 * 2)) "$(($(bytes_in_fq) / 1514))"
+	in_src tc qdisc del dev eth1 root
+	end_sockets src
+	no_wave
 }
 
 # beside_flaps MS: of a stream that comes back so often, which had the window
@@ -1473,7 +1497,7 @@ topology()
 
 # What is to be tried, all of it or those that are named
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
-	for_all crowd far_resets dead holes sleepers ahead delays flaps silent trickle small_asks distances left_behind
+	for_all crowd far_resets dead holes sleepers ahead delays bursts flaps silent trickle small_asks distances left_behind
 	fills evicts receivers containers ceilings breaker_ceiling contained own_network neighbours leaves leaks without_module}
 
 topology
