@@ -15,17 +15,18 @@
 #define STREAM_SILENT_MOST	(4 * (u32)USEC_PER_SEC)
 #define STREAM_SLOW_SEGMENTS	4
 
-/* Four segments at @pace, us: its part may have been smaller when it sent the last one. */
-static u64 stream_slow_us(const struct sock *sk, unsigned long pace)
+/* How long so many segments take at @pace, us */
+static u64 stream_lasts_us(const struct sock *sk, u32 segments, unsigned long pace)
 {
-	u64 bytes = STREAM_SLOW_SEGMENTS * tcp_sk(sk)->mss_cache;
+	u64 bytes = (u64)segments * tcp_sk(sk)->mss_cache;	/* 2^42 at most */
 
 	return div64_ul(bytes * USEC_PER_SEC, max(pace, 1UL));
 }
 
 /*
- * How long the circuit's pace alone may keep it from sending, us, 1 s at least: also by as many
- * as are busy now, as its pace is that of its last look.
+ * How long the circuit's pace alone may keep it from sending, us, 1 s at least: four segments,
+ * as its part may have been smaller when it sent the last one.  As many as are busy now count,
+ * too, as its pace is that of its last look.
  */
 static u32 stream_slack_us(const struct sock *sk)
 {
@@ -34,26 +35,30 @@ static u32 stream_slack_us(const struct sock *sk)
 
 	if (!rate)
 		return STREAM_SILENT_LEAST;
-	paced = stream_slow_us(sk, READ_ONCE(s->pace));
-	paced = min(paced, stream_slow_us(sk, rate) * max(READ_ONCE(stream_pool(s)->busy), 1U));
+	paced = stream_lasts_us(sk, STREAM_SLOW_SEGMENTS, READ_ONCE(s->pace));
+	rate = min_t(u64, rate, ~0UL);
+	paced = min(paced, stream_lasts_us(sk, STREAM_SLOW_SEGMENTS, rate) *
+			   max(READ_ONCE(stream_pool(s)->busy), 1U));
 	return clamp_t(u64, paced, STREAM_SILENT_LEAST, U32_MAX);
 }
 
 /*
- * By what may not be sent yet: under fq more than a round trip is too much, as it sends after
- * its own pace was lifted, and a stream that is reset leaves there what it had.
+ * Under fq it is too far ahead by more than a round trip, and than its share at its present
+ * pace: fq goes on with departures of a pace that has been lifted, and with those of a stream
+ * that was reset.
  */
 bool stream_is_far_ahead(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 ahead = div_u64(tp->tcp_wstamp_ns - tp->tcp_clock_cache, NSEC_PER_USEC);
+	u64 lasts;
 
 	if (!s->was_fq && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		return ahead > stream_slack_us(sk);
-	return ahead > min_t(u64, stream_slack_us(sk),
-			     max_t(u64, stream_rtt_us(sk),
-				   stream_slow_us(sk, READ_ONCE(sk->sk_pacing_rate))));
+	lasts = stream_lasts_us(sk, max_t(u32, s->share, STREAM_SLOW_SEGMENTS),
+				READ_ONCE(sk->sk_pacing_rate));
+	return ahead > min_t(u64, stream_slack_us(sk), max_t(u64, stream_rtt_us(sk), lasts));
 }
 
 /*
