@@ -283,7 +283,7 @@ static void circuit_take_over(struct sock *sk)
 
 	if (inet_csk(sk)->icsk_ca_ops == &circuit_ops && s->cwnd)
 		return;
-	s->cwnd = min(tcp_snd_cwnd(tcp_sk(sk)), TCP_CIRCUIT_FCWND_LIMIT);
+	s->cwnd = tcp_snd_cwnd(tcp_sk(sk));
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	inet_csk(sk)->icsk_ca_ops = &circuit_ops;
 }
@@ -628,7 +628,7 @@ static size_t circuit_get_info(struct sock *sk, u32 ext, int *attr,
 			   1 << (INET_DIAG_VEGASINFO - 1);
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = s->cwnd, rtt = tcp_min_rtt(tp);
+	u32 cwnd = READ_ONCE(s->cwnd), rtt = tcp_min_rtt(tp);
 	u64 bw = READ_ONCE(s->pace);
 
 	if (!(ext & wanted) || READ_ONCE(s->magic) != STREAM_MAGIC)

@@ -55,6 +55,7 @@
 #include "split.h"
 
 #define STREAM_MAGIC	0x63697263U	/* "circ": the private area is ours */
+#define STREAM_CE_BITS	21		/* more are marked in no slot of a breaker */
 #define STREAM_YOUNG	2		/* round trips: the current one and one more */
 #define STREAM_REPORT	(HZ / 10)	/* jiffies between reports to the breaker */
 
@@ -273,8 +274,7 @@ struct stream {
 	u32	route;		/* its route's initcwnd, segments, 0 = none */
 	u32	ifindex;	/* outgoing device, last seen */
 	u32	generation;	/* of the table at its last lookup */
-	u32	cwnd:21,	/* last set by circuit, segments */
-		rtt:11;		/* smallest of this connection, rtt.h, 0 = not known yet */
+	u32	cwnd;		/* last set by circuit, segments */
 	u32	share;		/* of its pool's window, segments; under pool.lock */
 	union {
 		u32	round_start;	/* tp->delivered when this round trip began */
@@ -286,7 +286,8 @@ struct stream {
 	u32	round_end;	/* round_start + what was outstanding then */
 	u32	lost;		/* reported so far, of stream_lost() */
 	u32	delivered;	/* reported so far */
-	u32	ce;		/* reported so far */
+	u32	ce:STREAM_CE_BITS,	/* reported so far, its lower bits */
+		rtt:11;		/* smallest of this connection, rtt.h, 0 = not known yet */
 	u16	version;	/* of its pool when its share was made */
 	u16	room;		/* receive window granted, 32 KiB each */
 	u16	reported;	/* jiffies */

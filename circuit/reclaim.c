@@ -51,14 +51,18 @@ bool stream_is_far_ahead(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 ahead = div_u64(tp->tcp_wstamp_ns - tp->tcp_clock_cache, NSEC_PER_USEC);
+	u64 ahead = tp->tcp_wstamp_ns - tp->tcp_clock_cache;	/* ns */
 	u64 lasts;
 
-	if (!s->was_fq && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
-		return ahead > stream_slack_us(sk);
+	if (ahead > NSEC_PER_SEC &&
+	    ahead > (u64)stream_slack_us(sk) * NSEC_PER_USEC)
+		return true;
+	if ((!s->was_fq && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ) ||
+	    ahead <= (u64)stream_rtt_us(sk) * NSEC_PER_USEC)
+		return false;
 	lasts = stream_lasts_us(sk, max_t(u32, s->share, STREAM_SLOW_SEGMENTS),
 				READ_ONCE(sk->sk_pacing_rate));
-	return ahead > min_t(u64, stream_slack_us(sk), max_t(u64, stream_rtt_us(sk), lasts));
+	return ahead > lasts * NSEC_PER_USEC;
 }
 
 /*

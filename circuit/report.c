@@ -124,7 +124,7 @@ void stream_report(struct sock *sk)
 	u16 ago = tcp_jiffies32 - s->reported;
 	s32 lost = stream_lost(tp) - s->lost;
 	u32 delivered = tp->delivered - s->delivered;
-	u32 ce = tp->delivered_ce - s->ce;
+	u32 ce = (tp->delivered_ce - s->ce) & ((1U << STREAM_CE_BITS) - 1);
 
 	s->reported = tcp_jiffies32;
 	/* tcp_disconnect() has set them to 0 before it calls release(). */

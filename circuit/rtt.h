@@ -40,4 +40,10 @@ static inline u32 rtt_unpack(u32 packed)
 	return (packed & ((1U << RTT_BITS) - 1)) << (packed >> RTT_BITS);
 }
 
+/* Is it @us, nearly?  Packing it costs more. */
+static inline bool rtt_is_packed(u32 packed, u32 us)
+{
+	return rtt_unpack(packed) - us <= us / 64;
+}
+
 #endif /* _CIRCUIT_RTT_H */

@@ -34,7 +34,7 @@ void stream_note_rtt(struct sock *sk)
 	struct stream *s = inet_csk_ca(sk);
 	u32 rtt = tcp_min_rtt(tcp_sk(sk));
 
-	if (rtt != U32_MAX)
+	if (rtt != U32_MAX && !rtt_is_packed(s->rtt, rtt))
 		s->rtt = rtt_pack(max(rtt, 1U));
 }
 

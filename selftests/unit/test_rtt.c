@@ -22,6 +22,9 @@ static void each(void **state)
 		assert_in_range(packed, 1, 2047);
 		assert_in_range(back, us, us + us / 64);
 		assert_in_range(back, before, UINT32_MAX);
+		assert_true(rtt_is_packed(packed, us));
+		assert_false(rtt_is_packed(packed, back + 1));
+		assert_false(rtt_is_packed(0, us));
 		before = back;
 	}
 }
