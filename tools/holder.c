@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,12 @@ static bool line_is_of(const char *line, const struct stat *st, char pid[PID_LEN
 	       inode == st->st_ino && makedev(major, minor) == st->st_dev;
 }
 
-/* Who has the lock of a file, by flock(2) */
+static bool is_alive(const char *pid)
+{
+	return !kill(number(pid), 0) || errno != ESRCH;
+}
+
+/* Who has the lock of a file, by flock(2); not who took it and has ended, as flock(1) does */
 bool holder_of_lock(int fd, char pid[PID_LEN])
 {
 	FILE *locks = fopen("/proc/locks", "re");
@@ -168,7 +174,7 @@ bool holder_of_lock(int fd, char pid[PID_LEN])
 	bool found = false;
 
 	while (locks && !found && !fstat(fd, &st) && fgets(line, sizeof(line), locks))
-		found = line_is_of(line, &st, pid);
+		found = line_is_of(line, &st, pid) && is_alive(pid);
 	if (locks)
 		fclose(locks);
 	return found;
