@@ -506,7 +506,7 @@ static void lose_by_turns(const struct options *o, long ms)
 	set_ttl(o, ms < TTL_DEAD_MS ? 1 : 64);
 }
 
-/* What its -s says that it does at each turn, the @turn-th of its kind */
+/* What its -s says, at each turn */
 static void tease(const struct options *o, int turn)
 {
 	for (int i = 0; i < o->sockets; i++) {

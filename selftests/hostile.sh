@@ -650,12 +650,12 @@ mallory()
 	background src timeout 60 circuit_hostile "$@" -u $MALLORY -n "$n" -t 30000 \
 		$DST4 $PORT
 	MALLORY_PID=$!
-	until_true 20 many_connected "$n"
+	until_true 20 many_connected "$n" || fail "$n of his sockets that are connected"
 }
 
 mallory_ends()
 {
-	kill $MALLORY_PID
+	kill $MALLORY_PID || fail "he did it until now"
 	wait $MALLORY_PID 2>/dev/null
 	end_sockets src
 	no_wave
@@ -756,7 +756,8 @@ bursts()
 	[ "$LAB" = uml ] || return 0
 	in_src tc qdisc replace dev eth1 root fq
 	fresh 200
-	hostile relay -u $MALLORY -n 30 -p $RTT_MS -s burst $DST4 $PORT >/dev/null
+	hostile relay -u $MALLORY -n 30 -p $RTT_MS -s burst $DST4 $PORT >/dev/null ||
+		fail "streams one after the other"
 	at_most "departures 0.8 s ahead, 30 streams one after the other: segments in fq" \
 		$((200 * 2)) "$(($(bytes_in_fq) / 1514))"
 	in_src tc qdisc del dev eth1 root

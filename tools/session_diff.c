@@ -353,10 +353,10 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	struct err why = { "" };
 
 	if (s->diff.look && (m->standing == ADDING || m->standing == REMOVING))
-		plan_fails(s, i, not_standing(s, m, &why), &why);
+		planned_set(s, i, not_standing(s, m, &why), &why);
 	s->diff.aside = s->diff.look && !session_shows(s, i);
 	if (!p->rc)
-		plan_fails(s, i, want_circuit(s, i, need, asked, own_netns, &why), &why);
+		planned_set(s, i, want_circuit(s, i, need, asked, own_netns, &why), &why);
 	if (stops(s, i))
 		return cannot_plan(s, i, e);
 	if (p->rc && s->reverting)

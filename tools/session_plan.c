@@ -13,8 +13,8 @@
 
 static const struct facts nothing;	/* of a device that was not looked at */
 
-/* Without memory for why, that is why. */
-void plan_fails(struct session *s, uint32_t i, int rc, const struct err *why)
+/* It has its numbers, or @rc and why it has none; without memory for why, that is why. */
+void planned_set(struct session *s, uint32_t i, int rc, const struct err *why)
 {
 	struct planned *p = &s->planned[i];
 
@@ -85,7 +85,7 @@ static void plan_one(struct session *s, uint32_t i, bool asked, void **known)
 		rc = plan_check_device(c, p->facts, notes, &why);
 	if (!rc)
 		rc = plan_make(c, p->facts, &p->plan, notes, &why);
-	plan_fails(s, i, rc, &why);
+	planned_set(s, i, rc, &why);
 }
 
 /* Which of several it is, is said where it is not the one that the command names. */

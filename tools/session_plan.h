@@ -9,7 +9,7 @@
 #include "session.h"
 
 int plan_all(struct session *s, struct err *e);
-void plan_fails(struct session *s, uint32_t i, int rc, const struct err *why);
+void planned_set(struct session *s, uint32_t i, int rc, const struct err *why);
 void plan_free(struct session *s);
 uint64_t need_of_all(const struct session *s);
 bool is_strict(const struct session *s);
