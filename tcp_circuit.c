@@ -499,15 +499,16 @@ void circuit_adopt(struct sock *sk)
 
 /*
  * The smallest round trip may be that of another connection of this socket, from which
- * tcp_disconnect() has left it, or of a SYN that TCP_TX_DELAY has kept in fq.  That of a new
- * connection is the one that its SYN has measured; else the next ACK tells.
+ * tcp_disconnect() has left it.  srtt_us is of this one, and TCP_TX_DELAY, which moves it,
+ * forgets the smallest.  A SYN that is kept in fq makes both too long, by which nobody gains.
+ * Where neither is known, as behind a SYN cookie without timestamps, the next ACK tells.
  */
 static void circuit_begin_rtt(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt = max(tcp_min_rtt(tp), tp->srtt_us >> 3);
 
-	if (tp->data_segs_out > tp->syn_data || tp->tcp_tx_delay || !tp->srtt_us)
+	if (!tp->srtt_us)
 		rtt = U32_MAX;
 	minmax_reset(&tp->rtt_min, tcp_jiffies32, rtt);
 }

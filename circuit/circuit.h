@@ -287,7 +287,7 @@ struct stream {
 	u32	lost;		/* reported so far, of stream_lost() */
 	u32	delivered;	/* reported so far */
 	u32	ce:STREAM_CE_BITS,	/* reported so far, its lower bits */
-		rtt:11;		/* smallest of this connection, rtt.h, 0 = not known yet */
+		rtt:11;		/* the last that tcp_min_rtt() knew, rtt.h, 0 = none yet */
 	u16	version;	/* of its pool when its share was made */
 	u16	room;		/* receive window granted, 32 KiB each */
 	u16	reported;	/* jiffies */

@@ -2,8 +2,8 @@
 /*
  * A round trip in 11 bits
  *
- * A stream keeps the smallest round trip of its connection, as the core forgets it:
- * TCP_TX_DELAY resets it, and after tcp_disconnect() that of another peer is still there.
+ * A stream keeps the smallest round trip that the core last knew (tcp_min_rtt()), as the core
+ * forgets it: TCP_TX_DELAY resets it.
  * 7 bits and by how many they are shifted: exact up to 127 us, above that too long by less
  * than 1/64, as segments in flight are not to be forgotten too early.
  *

@@ -28,16 +28,6 @@
 #define TURN_GAP_MOST	((1U << 31) - 1)	/* ns, as turn_gap has 31 bits */
 #define TURN_LATE	(4ULL * NSEC_PER_MSEC)	/* a turn is over that long after its time */
 
-/* Keep the smallest round trip: the core may forget it. */
-void stream_note_rtt(struct sock *sk)
-{
-	struct stream *s = inet_csk_ca(sk);
-	u32 rtt = tcp_min_rtt(tcp_sk(sk));
-
-	if (rtt != U32_MAX && !rtt_is_packed(s->rtt, rtt))
-		s->rtt = rtt_pack(max(rtt, 1U));
-}
-
 /*
  * us, 1 s at most; RFC 6298's second where none was measured.  TCP_TX_DELAY moves srtt_us up
  * and down.
@@ -168,6 +158,34 @@ void pool_uncount_turn(struct pool *p, const struct sock *sk)
 
 	left_remove(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache),
 		    clock_us(s->depart) + stream_rtt_us(sk));
+}
+
+/* Its turn was counted for a second, as nobody knew better, and its first ACK has come. */
+static void stream_uncount_turn(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	struct pool *p = stream_pool(s);
+
+	if (!stream_waits(s) || !s->let_go || !s->turn_counted)
+		return;
+	spin_lock_bh(&p->lock);
+	left_remove(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache),
+		    clock_us(s->depart) + USEC_PER_SEC);
+	spin_unlock_bh(&p->lock);
+	s->turn_counted = 0;
+}
+
+/* Keep the smallest round trip: the core may forget it. */
+void stream_note_rtt(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+	u32 rtt = tcp_min_rtt(tcp_sk(sk));
+
+	if (rtt == U32_MAX || rtt_is_packed(s->rtt, rtt))
+		return;
+	if (!s->rtt)
+		stream_uncount_turn(sk);
+	s->rtt = rtt_pack(max(rtt, 1U));
 }
 
 /*

@@ -6,6 +6,7 @@
  *	circuit_hostile accept	[options] PORT
  *	circuit_hostile send	[options] ADDRESS PORT
  *	circuit_hostile inherit	[options] PORT
+ *	circuit_hostile greet	[options] PORT
  *	circuit_hostile dead	[options] ADDRESS PORT
  *	circuit_hostile hole	[options] ADDRESS PORT
  *	circuit_hostile sleep	[options] ADDRESS PORT
@@ -36,7 +37,8 @@
  * or whenever it comes back from another algorithm ("toggle").  accept does
  * so by a listener's children.  Both add up the windows of those that are circuit's
  * and have data outstanding, at each turn, and print the largest sum.  inherit listens
- * as it was started, and is UID when it accepts and sends.  dead writes a byte now and
+ * as it was started, and is UID when it accepts and sends.  greet accepts, sends a byte by
+ * each, and resets it as soon as that is acknowledged.  dead writes a byte now and
  * then to streams of which nothing arrives.  hole begins each stream with the bytes "HOLE",
  * which the way is to drop: its first segment never arrives, and the others do two timeouts
  * later.  sleep sends for as long as -p says, then holds its streams back by a pace of one
@@ -45,12 +47,15 @@
  * of what it had, and then two segments a second.  send with "-s poll" asks for
  * TCP_CIRCUIT_INFO at each turn, with "-s flap" goes to Reno and comes back, with "-s delay"
  * has all that it sends leave fq 5 s later (TCP_TX_DELAY).  ahead has the first of what it
- * sends leave fq 9 s later, and all else behind it.  waves connects all sockets, sends, resets
+ * sends leave fq 9 s later, and all else behind it; with "-s go" the second one of four
+ * segments that it sends in one go.  waves connects all sockets, sends, resets
  * them, and begins again; relay connects all first, then sends by one after the other and
  * resets it (with -s toggle, sends it to Reno; with -s delay, has its kernel forget the
- * round trip first; with -s burst, has all that it sends leave fq at one time).  With -s reuse
+ * round trip first; with -s burst, has all that it sends leave fq at one time; with -s stretch
+ * so, and the kernel believes in a round trip of 100 s).  With -s reuse
  * both connect each socket to the host itself before; with -s lag they have the kernel take
- * the round trip for 10 us.  Both print the segments that were
+ * the round trip for 10 us; with -s unknown waves sends a byte by each, of whose round trip
+ * the kernel may know nothing (TCP_TX_DELAY).  Both print the segments that were
  * sent, and how long that took.  bursts sends BURST segments, waits until they have
  * arrived, and begins again; it prints how long that takes, ms.  evict sends by
  * EVICT_BULK sockets for as long as -p says, a little by the others to so many addresses
@@ -93,7 +98,9 @@
 #define RAISED_MS	5	/* from one look to the next */
 #define DELAY_US	5000000
 #define DELAY_EACH	200	/* turns */
+#define STRETCH_US	100000000
 #define LAG_US		1000000
+#define BYTE_MS		1000
 #define BURST_RATE	900	/* bytes/s: after a pause a segment lasts 0.8 s */
 #define AHEAD_RATE	160	/* bytes/s */
 #define BURST_BYTES	(400 * 1448)
@@ -247,6 +254,19 @@ static void feed(const struct options *o)
 static void pause_ms(long ms)
 {
 	usleep(ms * 1000);
+}
+
+/* By each, and they have left, unless that takes longer than BYTE_MS. */
+static void send_byte(const struct options *o)
+{
+	long begin = clock_ms();
+
+	for (int i = 0; i < o->sockets; i++)
+		send(streams[i].fd, "", 1, MSG_NOSIGNAL);
+	for (int i = 0; i < o->sockets; i++)
+		while (!tcp_info_of(streams[i].fd).tcpi_data_segs_out &&
+		       clock_ms() - begin < BYTE_MS)
+			pause_ms(1);
 }
 
 /* Neither another algorithm's, nor Reno's, which circuit is without a window */
@@ -475,6 +495,8 @@ static void connect_all(const struct options *o, const char *address, int port,
 		streams[i].fd = new_socket(o, i);
 		if (near >= 0)
 			connect_near(o, streams[i].fd, near);
+		if (state_is(o, "unknown"))
+			delay_departure(streams[i].fd, 1);
 		start_connecting(streams[i].fd, &to);
 		if (state_is(o, "lag"))
 			delay_departure(streams[i].fd, LAG_US);
@@ -557,6 +579,39 @@ static void run_inherit(const struct options *who, int port)
 	become_user(all.uid);
 	accept_all(&all, listener);
 	send_and_tell(&all);
+}
+
+/* Another one for @fd that has done what it was accepted for, or for none (-1) */
+static int greet_next(int fd, int listener)
+{
+	struct tcp_info info;
+
+	if (fd >= 0) {
+		info = tcp_info_of(fd);
+		if (info.tcpi_state == ESTABLISHED &&
+		    (!info.tcpi_data_segs_out || info.tcpi_unacked))
+			return fd;
+		drop(fd);
+	}
+	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	if (fd >= 0)
+		send(fd, "", 1, MSG_NOSIGNAL);
+	return fd;
+}
+
+static void run_greet(const struct options *o, int port)
+{
+	int listener = listen_at(o, port);
+	long begin = clock_ms();
+
+	fcntl(listener, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i < o->sockets; i++)
+		streams[i].fd = -1;
+	while (clock_ms() - begin < o->ms) {
+		for (int i = 0; i < o->sockets; i++)
+			streams[i].fd = greet_next(streams[i].fd, listener);
+		pause_ms(1);
+	}
 }
 
 static void run_dead(const struct options *o, const char *address, int port)
@@ -703,8 +758,12 @@ static void run_waves(const struct options *o, const char *address, int port)
 
 	while (clock_ms() - begin < o->ms) {
 		connect_all(o, address, port, false);
-		feed(o);
-		pause_ms(o->turn_ms);
+		if (state_is(o, "unknown")) {
+			send_byte(o);
+		} else {
+			feed(o);
+			pause_ms(o->turn_ms);
+		}
 		for (int i = 0; i < o->sockets; i++)
 			sent += sent_by(o, i);
 	}
@@ -1035,6 +1094,7 @@ static const struct command {
 	{ "accept", NULL, run_accept },
 	{ "send", run_send, NULL },
 	{ "inherit", NULL, run_inherit },
+	{ "greet", NULL, run_greet },
 	{ "dead", run_dead, NULL },
 	{ "hole", run_hole, NULL },
 	{ "sleep", run_sleep, NULL },

@@ -19,6 +19,8 @@
 #	sleepers	streams that hold themselves back, with a window
 #	ahead		what fq is to send long after, with a window
 #	delays		so what is to leave later by TCP_TX_DELAY
+#	unknown		connections of a byte each, whose round trip nobody knows
+#	cookies		so behind SYN cookies
 #	bursts		so what is paced, then is not
 #	flaps		streams that leave and come back all the time
 #	silent		a peer from which nothing comes back for long, who asks or not
@@ -748,6 +750,63 @@ delays()
 	at_most "to leave 5 s later by TCP_TX_DELAY: packets in fq" 2 "$(in_fq)"
 	mallory_ends
 	in_src tc qdisc del dev eth1 root
+}
+
+# Connections that live for a segment each take no more than these: what she sends now and then
+# finds the rest of the window, though in a second there are as many of them as that has segments.
+unknown()
+{
+	local n=8 others=()
+
+	[ "$LAB" = uml ] || return 0
+	fresh 200
+	while [ ${#others[@]} -lt $n ]; do
+		background src circuit_hostile waves -u $MALLORY -n 1 -t 8000 -s unknown \
+			$DST4 $PORT >/dev/null
+		others+=($!)
+	done
+	sleep 1.5
+	at_most "beside connections of a byte each: her bursts of half of the window, mean ms" \
+		$((RTT_MS * 3)) \
+		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 $DST4 $PORT)")"
+	wait "${others[@]}" || fail "connections of a byte each"
+	end_sockets src
+	no_wave
+}
+
+cookies_received()
+{
+	in_src nstat -asz TcpExtSyncookiesRecv | awk '/Recv/ { print $2 }'
+}
+
+# So from a server that knows no round trip until its first ACK: behind SYN cookies, without
+# timestamps
+cookies()
+{
+	local n=6 greeter others=() before port=$((PORT + 100))
+
+	[ "$LAB" = uml ] || return 0
+	fresh 20
+	set_in src net.ipv4.tcp_syncookies 2
+	set_in src net.ipv4.tcp_timestamps 0
+	before=$(cookies_received)
+	background src circuit_hostile greet -n $n -t 9000 $port
+	greeter=$!
+	while [ ${#others[@]} -lt $n ]; do
+		background dst circuit_hostile waves -n 1 -p 400 -t 8000 10.77.1.1 $port >/dev/null
+		others+=($!)
+	done
+	sleep 1.5
+	at_most "beside answers to SYN cookies: her bursts of five windows, mean ms" \
+		$((RTT_MS * 10)) \
+		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 $DST4 $PORT)")"
+	wait "${others[@]}" $greeter || fail "a server, and who connects to it"
+	at_least "connections by SYN cookies" 50 \
+		"$(($(cookies_received) - before))"
+	set_in src net.ipv4.tcp_timestamps 1
+	set_in src net.ipv4.tcp_syncookies 1
+	end_sockets src
+	no_wave
 }
 
 # Streams that are reset leave nothing in fq that would leave all at one time.
@@ -1498,7 +1557,7 @@ topology()
 
 # What is to be tried, all of it or those that are named
 TESTS=${HOSTILE_TESTS:-nothing_to_read one_window gift no_way_out subordinates ttl inherited
-	for_all crowd far_resets dead holes sleepers ahead delays bursts flaps silent trickle small_asks distances left_behind
+	for_all crowd far_resets dead holes sleepers ahead delays unknown cookies bursts flaps silent trickle small_asks distances left_behind
 	fills evicts receivers containers ceilings breaker_ceiling contained own_network neighbours leaves leaks without_module}
 
 topology
