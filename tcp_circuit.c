@@ -426,11 +426,10 @@ static noinline void circuit_prepare(struct sock *sk)
 		return;
 	if (stream_is_put_off(sk) && !s->own && !tcp_packets_in_flight(tcp_sk(sk))) {
 		stream_hold_back(sk, tcp_sk(sk)->tcp_wstamp_ns);
-		s->repace = 1;	/* which restores fq */
 	} else if (stream_waits(s)) {
 		stream_take_turn(sk);
-	} else if (stream_in_first_ten(sk)) {
-		circuit_set_window(sk, circuit_first_ten(sk, window));
+	} else if (stream_sends_singly(sk)) {
+		circuit_set_window(sk, circuit_send_singly(sk, window));
 		s->settled = 0;	/* that is not its share */
 	}
 }

@@ -336,6 +336,14 @@ static inline bool stream_waits(const struct stream *s)
 
 bool stream_is_far_ahead(const struct sock *sk);	/* reclaim.c */
 
+/* The next segment leaves more than a millisecond after now. */
+static inline bool stream_departs_later(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return unlikely(tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_MSEC);
+}
+
 /*
  * Is its next segment to leave only long after now, by SO_MAX_PACING_RATE?  It needs no share
  * before.  The core waits, but under fq it would send all the same, and fq would send all of
@@ -343,10 +351,7 @@ bool stream_is_far_ahead(const struct sock *sk);	/* reclaim.c */
  */
 static inline bool stream_is_put_off(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return unlikely(tp->tcp_wstamp_ns > tp->tcp_clock_cache + NSEC_PER_MSEC) &&
-	       stream_is_far_ahead(sk);
+	return stream_departs_later(sk) && stream_is_far_ahead(sk);
 }
 
 /* The pool of a stream that has a user */
@@ -481,14 +486,17 @@ u64 circuit_pace_rate(const struct circuit *c);
 void stream_hold_pace(struct sock *sk, u32 window, bool shares);
 void stream_unpace(struct sock *sk);
 bool stream_pace_undisturbed(const struct sock *sk);
-u32 circuit_first_ten(struct sock *sk, u32 window);
+u32 circuit_send_singly(struct sock *sk, u32 window);
 unsigned long stream_max_rate(const struct sock *sk);
-bool stream_in_first_ten(const struct sock *sk);
+bool stream_is_by_fq(const struct sock *sk);
+bool stream_sends_singly(const struct sock *sk);
+void stream_pace_by_core(struct sock *sk);
 void stream_set_timer(struct sock *sk, u64 when);
 
 /* turn.c */
 void stream_note_rtt(struct sock *sk);
 u32 stream_rtt_us(const struct sock *sk);
+u32 stream_least_rtt_us(const struct sock *sk);
 u8 stream_next(const struct sock *sk);
 u64 stream_turns_rate(struct sock *sk, u32 window);
 u32 pool_left(struct pool *p, const struct sock *sk);

@@ -129,6 +129,16 @@ static void stream_lift_pace(struct sock *sk)
 	s->pace = ~0UL;
 }
 
+/* Not by fq, which keeps what it has: the core keeps it in the socket, until its time. */
+void stream_pace_by_core(struct sock *sk)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ,
+		    SK_PACING_NEEDED) == SK_PACING_FQ)
+		s->was_fq = 1;
+}
+
 /* fq sets it by itself with a new flow only. */
 static void stream_restore_fq(struct sock *sk)
 {
@@ -160,6 +170,27 @@ static unsigned long stream_pace_now(const struct sock *sk)
 	return min(s->pace, stream_max_rate(sk));
 }
 
+/*
+ * A segment lasts longer than the smallest round trip.  The core asks once for all that it
+ * sends in one go, and fq would keep it, whatever becomes of the stream or its pace.
+ */
+static bool stream_is_slow(const struct sock *sk)
+{
+	u64 mss = tcp_sk(sk)->mss_cache;
+	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
+
+	return pace < mss * USEC_PER_SEC &&
+	       mss * USEC_PER_SEC > (u64)pace * stream_least_rtt_us(sk);
+}
+
+/* Also while the core paces in its place */
+bool stream_is_by_fq(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->was_fq || READ_ONCE(sk->sk_pacing_status) == SK_PACING_FQ;
+}
+
 /* False: the core, or SO_MAX_PACING_RATE, has changed what the pace depends on. */
 bool stream_pace_undisturbed(const struct sock *sk)
 {
@@ -176,8 +207,6 @@ static void stream_repace(struct sock *sk, u32 window, bool shares)
 	u64 rate = stream_rate(sk, window, shares);
 
 	s->repace = 0;
-	if (!stream_waits(s))
-		stream_restore_fq(sk);
 	if (rate != U64_MAX)
 		stream_set_pace(sk, rate);
 	else if (s->burst)
@@ -203,6 +232,10 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 	pace = stream_pace_now(sk);
 	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != pace))
 		WRITE_ONCE(sk->sk_pacing_rate, pace);
+	if (unlikely(stream_is_slow(sk)))
+		stream_pace_by_core(sk);
+	else if (unlikely(s->was_fq) && !stream_waits(s) && !stream_departs_later(sk))
+		stream_restore_fq(sk);
 	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
 }
 
@@ -219,11 +252,13 @@ void stream_set_timer(struct sock *sk, u64 when)
 	hrtimer_start(timer, ns_to_ktime(when), HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
-/* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core. */
-bool stream_in_first_ten(const struct sock *sk)
+/* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core; or slowly by fq. */
+bool stream_sends_singly(const struct sock *sk)
 {
-	return tcp_sk(sk)->data_segs_out < STREAM_UNPACED &&
-	       tcp_send_head(sk) && stream_pace_now(sk) != ~0UL;
+	if (!tcp_send_head(sk) || stream_pace_now(sk) == ~0UL)
+		return false;
+	return tcp_sk(sk)->data_segs_out < STREAM_UNPACED ||
+	       (stream_is_by_fq(sk) && stream_is_slow(sk));
 }
 
 /*
@@ -231,13 +266,14 @@ bool stream_in_first_ten(const struct sock *sk)
  * (tcp_update_skb_after_send()): a burst that a small buffer drops, or that stays in
  * it for good, since the rate leaves no room to drain it.  So they are paced here: one
  * segment of window at a time, and the core's own pacing timer for the next.  Called
- * before each transmission.
+ * before each transmission.  So are those of a slow stream: with each packet fq takes
+ * its pacing back, and would keep the rest of what the core sends in one go.
  *
  * If the timer fires and nothing is sent, it is not set again, or it would fire every
  * few us for as long as a window is full.  The core calls this again when whatever
  * held the segment has gone.
  */
-u32 circuit_first_ten(struct sock *sk, u32 window)
+u32 circuit_send_singly(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);

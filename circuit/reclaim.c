@@ -43,8 +43,8 @@ static u32 stream_slack_us(const struct sock *sk)
 }
 
 /*
- * Under fq it is too far ahead by more than a round trip, and than its share at its present
- * pace: fq goes on with departures of a pace that has been lifted, and with those of a stream
+ * Under fq it is too far ahead by more than its smallest round trip, as users and peers may
+ * stretch the others, and than its share at its present pace: fq goes on with departures of a pace that has been lifted, and with those of a stream
  * that was reset.
  */
 bool stream_is_far_ahead(const struct sock *sk)
@@ -57,8 +57,8 @@ bool stream_is_far_ahead(const struct sock *sk)
 	if (ahead > NSEC_PER_SEC &&
 	    ahead > (u64)stream_slack_us(sk) * NSEC_PER_USEC)
 		return true;
-	if ((!s->was_fq && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ) ||
-	    ahead <= (u64)stream_rtt_us(sk) * NSEC_PER_USEC)
+	if (!stream_is_by_fq(sk) ||
+	    ahead <= (u64)stream_least_rtt_us(sk) * NSEC_PER_USEC)
 		return false;
 	lasts = stream_lasts_us(sk, max_t(u32, s->share, STREAM_SLOW_SEGMENTS),
 				READ_ONCE(sk->sk_pacing_rate));

@@ -206,7 +206,7 @@ void pool_unbook(struct pool *p, struct stream *s)
 }
 
 /* The smallest round trip, us, 1 s at most; its user's where it was alone and knows none */
-static u32 stream_least_rtt_us(const struct sock *sk)
+u32 stream_least_rtt_us(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	u32 rtt = s->rtt ? rtt_unpack(s->rtt) : READ_ONCE(s->user->rtt_us);
@@ -214,22 +214,42 @@ static u32 stream_least_rtt_us(const struct sock *sk)
 	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
 }
 
+/* How long what it sent last may still wait in fq, us, 1 s at most */
+static u32 stream_departs_us(const struct sock *sk, u64 now)
+{
+	u64 last = READ_ONCE(tcp_sk(sk)->tcp_wstamp_ns);
+
+	return last > now ? min_t(u64, clock_us(last - now), USEC_PER_SEC) : 0;
+}
+
+/* Segments that the host has not sent yet, at most: also of a stream that was reset */
+static u32 stream_undeparted(const struct sock *sk)
+{
+	return sk_wmem_alloc_get(sk) / max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
 /*
  * The segments of a stream that has just lost @segments of its share stay in flight for a
- * round trip.  Count them for 15/16 of it only, so that a connection that starts now finds
- * the window free once it is established.  A reset has emptied the queues: then as many
- * as the share was.  The lock is held.
+ * round trip, and those that wait in fq for one from their departure.  Count them for 15/16
+ * of it only, so that a connection that starts now finds the window free once it is
+ * established.  A reset has emptied the queues: then as many as the share was.  The lock is
+ * held.
  */
 void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 lasts = stream_least_rtt_us(sk) / 16 * 15, departs, waits = 0;
+	u64 now = ktime_get_ns();
 
 	if (tp->packets_out)
 		segments = min(segments, tcp_packets_in_flight(tp));
 	else if (inet_sk_state_load(sk) != TCP_CLOSE)
 		return;
-	left_add(&p->left, clock_us(ktime_get_ns()), segments,
-		 stream_least_rtt_us(sk) / 16 * 15);
+	departs = stream_departs_us(sk, now);
+	if (departs)
+		waits = min(segments, stream_undeparted(sk));
+	left_add(&p->left, clock_us(now), waits, departs + lasts);
+	left_add(&p->left, clock_us(now), segments - waits, lasts);
 }
 
 /*
@@ -241,13 +261,10 @@ void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
 void stream_hold_back(struct sock *sk, u64 when)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
-	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 now = tp->tcp_clock_cache;
 
-	if (cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ,
-		    SK_PACING_NEEDED) == SK_PACING_FQ)
-		s->was_fq = 1;
+	stream_pace_by_core(sk);
 	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, now + 1);
 	stream_set_timer(sk, when);
 	if (!tp->packets_out && (!icsk->icsk_pending ||

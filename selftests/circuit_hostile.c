@@ -709,7 +709,8 @@ static void run_sleep(const struct options *o, const char *address, int port)
 
 static void run_ahead(const struct options *o, const char *address, int port)
 {
-	static const char segment[AHEAD_RATE * 9];
+	static const char segments[4 * MSS];
+	size_t len = state_is(o, "go") ? sizeof(segments) : AHEAD_RATE * 9;
 	long begin = clock_ms();
 
 	connect_all(o, address, port, false);
@@ -718,7 +719,7 @@ static void run_ahead(const struct options *o, const char *address, int port)
 	pause_ms(ALL_ACKED_MS);
 	set_max_pace(o, AHEAD_RATE);
 	for (int i = 0; i < o->sockets; i++)
-		send(streams[i].fd, segment, sizeof(segment), MSG_NOSIGNAL);
+		send(streams[i].fd, segments, len, MSG_NOSIGNAL);
 	pause_ms(ALL_ACKED_MS);
 	set_max_pace(o, ~0U);
 	while (clock_ms() - begin < o->ms) {
@@ -775,6 +776,9 @@ static void prepare_bursts(const struct options *o)
 {
 	static char segments[10 * MSS];
 
+	if (state_is(o, "stretch"))
+		for (int i = 0; i < o->sockets; i++)
+			delay_departure(streams[i].fd, STRETCH_US);
 	/* the core does not pace the first ten segments */
 	for (int i = 0; i < o->sockets; i++)
 		send(streams[i].fd, segments, sizeof(segments), MSG_NOSIGNAL);
@@ -793,7 +797,7 @@ static void run_relay(const struct options *o, const char *address, int port)
 	long begin;
 
 	connect_all(o, address, port, false);
-	if (state_is(o, "burst"))
+	if (state_is(o, "burst") || state_is(o, "stretch"))
 		prepare_bursts(o);
 	begin = clock_ms();
 	for (int i = 0; i < o->sockets; i++) {

@@ -711,14 +711,14 @@ bytes_in_fq()
 		head -n 1 | sed 's/Mb$/000000/; s/Kb$/000/; s/b$//'
 }
 
-# beside_ahead NUMBER: of streams of which nothing is to leave before the 9th second; she comes
-# when the window is free
+# beside_ahead NUMBER HOW: of streams of which nothing is to leave before the 9th second; she
+# comes when the window is free
 beside_ahead()
 {
-	local what="beside $1 to leave 9 s later"
+	local what="beside $1 to leave 9 s later ($2)"
 
 	fresh
-	mallory "$1" ahead
+	mallory "$1" ahead -s "$2"
 	sleep 1.5
 	equal "$what: packets in fq" 0 "$(in_fq)"
 	alice ahead 6500
@@ -733,8 +733,10 @@ ahead()
 	[ "$LAB" = uml ] || return 0
 	room_at_once
 	in_src tc qdisc replace dev eth1 root fq
-	beside_ahead 1
-	beside_ahead 100
+	beside_ahead 1 alone
+	beside_ahead 100 alone
+	beside_ahead 1 go
+	beside_ahead 100 go
 	in_src tc qdisc del dev eth1 root
 	room_as_before
 }
@@ -812,13 +814,18 @@ cookies()
 # Streams that are reset leave nothing in fq that would leave all at one time.
 bursts()
 {
+	local how
+
 	[ "$LAB" = uml ] || return 0
 	in_src tc qdisc replace dev eth1 root fq
-	fresh 200
-	hostile relay -u $MALLORY -n 30 -p $RTT_MS -s burst $DST4 $PORT >/dev/null ||
-		fail "streams one after the other"
-	at_most "departures 0.8 s ahead, 30 streams one after the other: segments in fq" \
-		$((200 * 2)) "$(($(bytes_in_fq) / 1514))"
+	for how in burst stretch; do
+		fresh 200
+		hostile relay -u $MALLORY -n 30 -p $RTT_MS -s $how $DST4 $PORT >/dev/null ||
+			fail "streams one after the other"
+		at_most "departures 0.8 s ahead, 30 streams one after the other ($how): segments in fq" \
+			200 "$(($(bytes_in_fq) / 1514))"
+		end_sockets src
+	done
 	in_src tc qdisc del dev eth1 root
 	end_sockets src
 	no_wave
