@@ -284,6 +284,37 @@ allowed()
 	host_end
 }
 
+# --- names that are no device's ----------------------------------------------
+
+# The kernel's ioctls load a module netdev-NAME, and then a module NAME, for root's question
+# about a device NAME that is not there.  What it asks modprobe for is written down.
+asks_for_no_module()
+{
+	local log=$TMP/asked helper=$TMP/modprobe word
+
+	host nameless
+	modprobe tcp_circuit
+	printf '#!/bin/sh\necho "$*" >>%s\nexec /sbin/modprobe "$@"\n' "$log" >"$helper"
+	chmod +x "$helper"
+	defer "sysctl -qw kernel.modprobe='$(value kernel.modprobe)'"
+	sysctl -qw kernel.modprobe="$helper"
+	: >"$log"
+	echo "add one --rate 10mbit --rtt 10ms --to 192.0.2.0/24 nodev4" >"$TMP/circuits"
+	for word in "show nodev1" "undo nodev2" "--rate 10mbit --rtt 10ms nodev3" list -V \
+		"apply --partial $TMP/circuits" "verify nodev5" "nodev6" \
+		"circuit set one prefix 192.0.2.0/24 window 10 dev nodev7" "del nodev8" \
+		"adopt nodev9" "diff $TMP/circuits"; do
+		# shellcheck disable=SC2086 # words
+		setup $word >/dev/null 2>&1 || :
+	done
+	equal "modules that are asked for by the name of a device" "" \
+		"$(grep -E 'netdev-|nodev' "$log")"
+	in_host busybox ifconfig nodev0 >/dev/null 2>&1 || :
+	equal "... and by ifconfig's, which is seen" "netdev-nodev0 nodev0" \
+		"$(grep -o '[^ ]*nodev[^ ]*' "$log" | xargs)"
+	host_end
+}
+
 DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
 ALLOWED=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
 loads_and_removes
@@ -291,6 +322,7 @@ in_use
 others_circuits
 missing
 allowed
+asks_for_no_module
 modprobe -r tcp_circuit
 own_namespace
 two_circuits

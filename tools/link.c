@@ -330,36 +330,77 @@ int link_above(int ifindex, char above[IFNAMSIZ], struct err *e)
 	return 0;
 }
 
+static int take_link(const struct nlmsghdr *nlh, void *data)
+{
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(struct ifinfomsg)) {
+		errno = EBADMSG;
+		return MNL_CB_ERROR;
+	}
+	memcpy(data, mnl_nlmsg_get_payload(nlh), sizeof(struct ifinfomsg));
+	return MNL_CB_OK;
+}
+
+/* -ENODEV: there is no such device here, or @dev cannot be a name. */
+static int ask_link(struct nl *nl, const char *dev, struct ifinfomsg *now)
+{
+	union nl_request req = { 0 };
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct err unused = { "" };
+
+	nlh->nlmsg_type = RTM_GETLINK;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct ifinfomsg));
+	mnl_attr_put_strz(nlh, IFLA_IFNAME, dev);
+	mnl_attr_put_u32(nlh, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	return nlm_get(nl, nlh, take_link, now, &unused);
+}
+
+/*
+ * By any name of it (IFLA_ALT_IFNAME), and not by an ioctl, which for root asks for a module
+ * "netdev-DEV", and then for a module DEV, where there is no such device (dev_load()).  An
+ * answer that was lost is asked for once more.
+ */
+static int find_link(const char *dev, struct ifinfomsg *now)
+{
+	struct nl nl = { .protocol = NETLINK_ROUTE };
+	int rc = -EIO, tries;
+
+	memset(now, 0, sizeof(*now));
+	if (!dev[0] || strlen(dev) >= IFNAMSIZ)
+		return -ENODEV;
+	for (tries = 0; tries < 2 && rc && rc != -ENODEV; tries++)
+		rc = ask_link(&nl, dev, now);
+	nlm_close(&nl);
+	return rc;
+}
+
 /* @dev may be an alternative name (IFLA_ALT_IFNAME): make it the device's own. */
 void link_own_name(char dev[IFNAMSIZ])
 {
+	struct ifinfomsg now;
 	char own[IFNAMSIZ];
-	unsigned int index = if_nametoindex(dev);
 
-	if (index && if_indextoname(index, own))
+	if (!find_link(dev, &now) && if_indextoname((unsigned int)now.ifi_index, own))
 		memcpy(dev, own, sizeof(own));
 }
 
-/* 0 if there is no such device here. */
+/* 0 if there is no such device here, with errno. */
 int link_index(const char *dev)
 {
+	struct ifinfomsg now;
+	int rc;
+
 	faulty_look();
-	return (int)if_nametoindex(dev);
+	rc = find_link(dev, &now);
+	errno = -rc;
+	return rc ? 0 : now.ifi_index;
 }
 
 /* False also if there is no such device here. */
 bool link_is_up(const char *dev)
 {
-	struct ifreq ifr = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool up;
+	struct ifinfomsg now;
 
-	if (fd < 0)
-		return false;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", dev);
-	up = !ioctl(fd, SIOCGIFFLAGS, &ifr) && ifr.ifr_flags & IFF_UP;
-	close(fd);
-	return up;
+	return !find_link(dev, &now) && now.ifi_flags & IFF_UP;
 }
 
 int link_set_txqlen(const char *dev, uint32_t packets, struct err *e)
