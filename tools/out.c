@@ -8,22 +8,34 @@
 
 #define GROWS_FROM 4096U	/* bytes */
 
-static bool make_room(struct out *o, size_t n)
+static bool set_room(struct out *o, size_t room)
 {
-	size_t room = o->room ?: GROWS_FROM;
-	char *more;
+	char *more = realloc(o->text, room);
 
-	if (!o->grows || o->failed)
-		return false;
-	while (room - o->used <= n)
-		room *= 2;
-	more = realloc(o->text, room);
 	o->failed = !more;
 	if (more) {
 		o->text = more;
 		o->room = room;
 	}
 	return more;
+}
+
+static bool make_room(struct out *o, size_t n)
+{
+	size_t room = o->room ?: GROWS_FROM;
+
+	if (!o->grows || o->failed)
+		return false;
+	while (room - o->used <= n)
+		room *= 2;
+	return set_room(o, room);
+}
+
+/* Text that grows begins with room for @n bytes, or more than that. */
+void out_begin(struct out *o, size_t n)
+{
+	*o = (struct out){ .grows = true };
+	set_room(o, n > GROWS_FROM ? n : GROWS_FROM);
 }
 
 /* With a NUL behind it */

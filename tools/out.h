@@ -29,6 +29,7 @@ static inline struct out out_to(char *buf, size_t len)
 	return (struct out){ .text = buf, .room = len };
 }
 
+void out_begin(struct out *o, size_t n);
 void out_bytes(struct out *o, const char *s, size_t n);
 void out_number(struct out *o, uint64_t n);
 void out_hex(struct out *o, uint32_t n);

@@ -10,6 +10,7 @@
 
 #include "args.h"
 #include "guarantee.h"
+#include "heap.h"
 #include "htb.h"
 #include "out.h"
 #include "state.h"
@@ -189,9 +190,11 @@ static void put_confirm(struct out *o, const struct confirm *c)
 /* @boot: of the machine's run, after which nothing of this is so any more. */
 int state_format(const struct state *st, const char *boot, char **text, size_t *len)
 {
-	struct out o = { .grows = true };
+	struct out o;
 	uint32_t i;
 
+	/* most lines are shorter */
+	out_begin(&o, 128 * ((size_t)st->n_circuits + st->n_base));
 	put(&o, "ctcp-setup " STATE_VERSION " boot ", boot);
 	out_bytes(&o, "\n", 1);
 	if (st->confirm.deadline)
@@ -481,8 +484,12 @@ static int parse_lines(struct parser *p, char *text, size_t len)
 int circuits_parse(const char *text, size_t len, struct state *st, struct err *e)
 {
 	struct parser p = { .st = st, .file = true };
-	char *copy = malloc(len + 2);
+	char *copy;
 	int rc;
+
+	/* a line of 80 bytes is a struct member, in a list that has twice its room at times */
+	heap_expect(12 * len);
+	copy = malloc(len + 2);
 
 	memset(st, 0, sizeof(*st));
 	if (!copy)
@@ -507,8 +514,10 @@ int state_parse(const char *text, size_t len, const char *boot, struct state *st
 		struct err *e)
 {
 	struct parser p = { .st = st, .boot = boot };
-	char *copy = malloc(len + 1);
+	char *copy;
 	int rc;
+
+	copy = malloc(len + 1);
 
 	memset(st, 0, sizeof(*st));
 	if (!copy)

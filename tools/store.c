@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heap.h"
 #include "holder.h"
 #include "replace.h"
 #include "store.h"
@@ -210,6 +211,16 @@ void store_path(const struct store *s, char *buf, size_t len)
 	snprintf(buf, len, "%s/%s" SUFFIX, s->dir, s->netns);
 }
 
+/*
+ * For it and what is made of it: a copy that is parsed, circuits, base and items, which take
+ * five times as much, and the text that is written.
+ */
+static char *text_room(size_t len)
+{
+	heap_expect(8 * len);
+	return malloc(len + 1);
+}
+
 /* -ENOENT: there is none. */
 static int read_file(const char *path, char **text, size_t *len)
 {
@@ -226,7 +237,7 @@ static int read_file(const char *path, char **text, size_t *len)
 	else if (!S_ISREG(st.st_mode) || st.st_size > STATE_MAX)
 		rc = -EBADMSG;
 	else
-		*text = malloc((size_t)st.st_size + 1);
+		*text = text_room((size_t)st.st_size);
 	if (!rc && !*text)
 		rc = -ENOMEM;
 	while (!rc && *len < (size_t)st.st_size && n) {

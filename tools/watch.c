@@ -21,6 +21,7 @@
 #include "busy.h"
 #include "command.h"
 #include "event.h"
+#include "heap.h"
 #include "hear.h"
 #include "holder.h"
 #include "restore.h"
@@ -268,6 +269,7 @@ static void look(struct watch *w)
 	if (follow_module(w))
 		w->again = hear_clock();
 	says_print(&w->look.says, w->args->json);
+	heap_return();
 }
 
 static uint64_t due_at(const struct watch *w)
