@@ -417,7 +417,7 @@ void circuit_look_again(struct sock *sk)
 }
 
 /* Set window and pace for a transmission. */
-static noinline void circuit_prepare(struct sock *sk)
+static void circuit_prepare(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	u32 window = circuit_hold(sk);
@@ -435,15 +435,30 @@ static noinline void circuit_prepare(struct sock *sk)
 }
 
 /*
- * Called before new data is sent and before fast retransmissions.  Unpaced, it
- * returns the core's own value; paced, a GSO packet may be as short as one
- * segment.  A settled stream has data in flight, and circuit_hold() runs when
- * that data is acknowledged.  SO_MAX_PACING_RATE may have put its next segment off
- * and be lifted again: then the core's rate is not its own.  TCP_TX_DELAY does not hold but
- * for what the core sends without asking (SYN, ACK, after a timeout): fq would keep a window
- * of each stream in turn, and send all at one time.
+ * Most transmissions of a stream at full rate need no more than this check.  A settled stream
+ * has data in flight, and circuit_hold() runs when that data is acknowledged.
+ * SO_MAX_PACING_RATE may have put its next segment off and be lifted again: then the core's
+ * rate is not its own.
  */
-static u32 circuit_min_tso_segs(struct sock *sk)
+static __always_inline bool stream_may_send(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->magic == STREAM_MAGIC && s->live && s->settled && !s->burst &&
+	       !tcp_sk(sk)->tcp_tx_delay && stream_undisturbed(sk) &&
+	       READ_ONCE(sk->sk_pacing_rate) == s->pace && stream_content(sk);
+}
+
+static u32 core_min_tso_segs(const struct sock *sk)
+{
+	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+}
+
+/*
+ * TCP_TX_DELAY does not hold but for what the core sends without asking (SYN, ACK, after a
+ * timeout): fq would keep a window of each stream in turn, and send all at one time.
+ */
+static noinline u32 circuit_prepare_segs(struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -451,14 +466,21 @@ static u32 circuit_min_tso_segs(struct sock *sk)
 	if (s->magic == STREAM_MAGIC && s->live) {
 		if (unlikely(tp->tcp_tx_delay))
 			WRITE_ONCE(tp->tcp_tx_delay, 0);
-		if (!s->settled || s->burst || !stream_undisturbed(sk) ||
-		    READ_ONCE(sk->sk_pacing_rate) != s->pace ||
-		    !stream_content(sk))
-			circuit_prepare(sk);
+		circuit_prepare(sk);
 		if (s->burst)
 			return 1;
 	}
-	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	return core_min_tso_segs(sk);
+}
+
+/*
+ * Called before new data is sent and before fast retransmissions.  Unpaced, it
+ * returns the core's own value; paced, a GSO packet may be as short as one
+ * segment.
+ */
+static u32 circuit_min_tso_segs(struct sock *sk)
+{
+	return likely(stream_may_send(sk)) ? core_min_tso_segs(sk) : circuit_prepare_segs(sk);
 }
 
 #ifndef HAVE_MIN_TSO_SEGS

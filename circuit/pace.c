@@ -213,6 +213,17 @@ static void stream_repace(struct sock *sk, u32 window, bool shares)
 		stream_lift_pace(sk);
 }
 
+/* fq, where it did so far, unless it would keep what is to leave later */
+static noinline void stream_choose_pacer(struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	if (stream_is_slow(sk))
+		stream_pace_by_core(sk);
+	else if (s->was_fq && !stream_waits(s) && !stream_departs_later(sk))
+		stream_restore_fq(sk);
+}
+
 /*
  * SO_MAX_PACING_RATE lowers sk_pacing_rate at once, but only the algorithm
  * raises it again; a new route restores the full size of GSO packets.
@@ -232,10 +243,8 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 	pace = stream_pace_now(sk);
 	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != pace))
 		WRITE_ONCE(sk->sk_pacing_rate, pace);
-	if (unlikely(stream_is_slow(sk)))
-		stream_pace_by_core(sk);
-	else if (unlikely(s->was_fq) && !stream_waits(s) && !stream_departs_later(sk))
-		stream_restore_fq(sk);
+	if (unlikely(pace != ~0UL || s->was_fq))
+		stream_choose_pacer(sk);
 	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
 }
 
@@ -255,7 +264,7 @@ void stream_set_timer(struct sock *sk, u64 when)
 /* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core; or slowly by fq. */
 bool stream_sends_singly(const struct sock *sk)
 {
-	if (!tcp_send_head(sk) || stream_pace_now(sk) == ~0UL)
+	if (READ_ONCE(sk->sk_pacing_rate) == ~0UL || !tcp_send_head(sk))
 		return false;
 	return tcp_sk(sk)->data_segs_out < STREAM_UNPACED ||
 	       (stream_is_by_fq(sk) && stream_is_slow(sk));

@@ -44,8 +44,8 @@ static u32 stream_slack_us(const struct sock *sk)
 
 /*
  * Under fq it is too far ahead by more than its smallest round trip, as users and peers may
- * stretch the others, and than its share at its present pace: fq goes on with departures of a pace that has been lifted, and with those of a stream
- * that was reset.
+ * stretch the others, and than its share at its present pace: fq goes on with departures of a
+ * pace that has been lifted, and with those of a stream that was reset.
  */
 bool stream_is_far_ahead(const struct sock *sk)
 {
