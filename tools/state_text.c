@@ -190,11 +190,13 @@ static void put_confirm(struct out *o, const struct confirm *c)
 /* @boot: of the machine's run, after which nothing of this is so any more. */
 int state_format(const struct state *st, const char *boot, char **text, size_t *len)
 {
+	/* most lines are shorter */
+	size_t room = 128 * ((size_t)st->n_circuits + st->n_base);
 	struct out o;
 	uint32_t i;
 
-	/* most lines are shorter */
-	out_begin(&o, 128 * ((size_t)st->n_circuits + st->n_base));
+	heap_expect(room);
+	out_begin(&o, room);
 	put(&o, "ctcp-setup " STATE_VERSION " boot ", boot);
 	out_bytes(&o, "\n", 1);
 	if (st->confirm.deadline)

@@ -212,12 +212,12 @@ void store_path(const struct store *s, char *buf, size_t len)
 }
 
 /*
- * For it and what is made of it: a copy that is parsed, circuits, base and items, which take
- * five times as much, and the text that is written.
+ * For it and what is made of it: a copy that is parsed, and circuits, base and items, which
+ * take five times as much
  */
 static char *text_room(size_t len)
 {
-	heap_expect(8 * len);
+	heap_expect(7 * len);
 	return malloc(len + 1);
 }
 
