@@ -10,8 +10,8 @@
 # Programs cost nothing in virtual time, so the machine runs in real time (uml.sh -r).
 # Its seconds depend on what else the host does, which is printed, and are upper bounds:
 # each system call and page fault of an emulated machine costs several of a real one's.
-# Ratios of one run are what counts.  SCALE_RUNS, SCALE_SIZES, SCALE_MOST, SCALE_ROUTES
-# as scale_guest.py has them; SCALE_LIMIT: s after which the machine is ended.
+# Ratios of one run are what counts.  SCALE_RUNS, SCALE_SIZES, SCALE_MOST, SCALE_ROUTES,
+# SCALE_INNER as scale_guest.py has them; SCALE_LIMIT: s after which the machine is ended.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,8 @@ out=$top/build/bench/scale
 words=()
 for word; do
 	case $word in
-	--quick) words+=("SCALE_SIZES=64" SCALE_RUNS=1 SCALE_MOST=0 SCALE_ROUTES=1000) ;;
+	--quick) words+=("SCALE_SIZES=64" SCALE_RUNS=1 SCALE_MOST=0 SCALE_ROUTES=1000
+		SCALE_INNER=64) ;;
 	--json) ;;
 	*)
 		sed -n '4,8s/^# \{0,1\}//p' "$0" >&2
@@ -29,7 +30,7 @@ for word; do
 		;;
 	esac
 done
-for name in SCALE_RUNS SCALE_SIZES SCALE_MOST SCALE_ROUTES; do
+for name in SCALE_RUNS SCALE_SIZES SCALE_MOST SCALE_ROUTES SCALE_INNER; do
 	if [ -n "${!name:-}" ]; then words+=("$name=${!name// /,}"); fi
 done
 

@@ -6,6 +6,7 @@
     SCALE_MOST     how many more where no class is needed, 0 = none: "60000"
     SCALE_ROUTES   routes of others on the host: "200000"
     SCALE_RUNS     how often each is done: "5"
+    SCALE_INNER    how many classes in one htb, and in 16 below it, 0 = none: "4096"
 
 What ctcp-setup does is done in one namespace and what tc and ip do in another like it,
 by turns, and who is first changes from run to run.  tc and ip get the very commands that
@@ -206,6 +207,42 @@ def among_routes(points, routes, runs):
         host.end()
 
 
+def class_lines(circuits, inner):
+    """For tc: classes, queues, filters, in one htb or in @inner of them below it."""
+    parts = {"classes": [], "queues": [], "filters": []}
+    for n in range(inner):
+        parts["classes"] += [
+            f"class add dev eth1 parent c7c0: classid c7c0:{n + 1:x} htb rate 10gbit",
+            f"qdisc add dev eth1 parent c7c0:{n + 1:x} handle d{n:03x}: htb"]
+    for n in range(circuits):
+        root = f"d{n % inner:03x}:" if inner else "c7c0:"
+        # the root's own inner classes have the numbers below
+        where = f"{root}{n + 1:x}"
+        parts["classes"].append(f"class add dev eth1 parent {root} classid {where} "
+                                "htb rate 10mbit ceil 10mbit quantum 1514")
+        parts["queues"].append(f"qdisc add dev eth1 parent {where} bfifo limit 100kb")
+        if inner:
+            where = f"c7c0:{n % inner + 1:x} action skbedit priority {where}"
+        parts["filters"].append("filter add dev eth1 parent c7c0: protocol ip prio 8 "
+                                f"flower dst_ip {prefix(n)} classid {where}")
+    return parts
+
+
+def small_qdiscs(points, circuits, runs):
+    """Would it pay to have many small htb below one?  By tc -batch alone"""
+    for n in range(runs):
+        for inner in (0, 16) if n % 2 else (16, 0):
+            host = Host("inner")
+            try:
+                host.batch("tc", ["qdisc add dev eth1 root handle c7c0: htb"])
+                for what, lines in class_lines(circuits, inner).items():
+                    (WORK / "lines").write_text("".join(f"{words}\n" for words in lines))
+                    points.take(f"{inner or 1} htb", circuits, what, "tc", "-batch",
+                                str(WORK / "lines"))
+            finally:
+                host.end()
+
+
 def keep(points, runs):
     """What was found so far: a machine that is ended for its time has left that much."""
     Path("/lab/scale.json").write_text(json.dumps({
@@ -218,6 +255,7 @@ def main():
     most = int(os.environ.get("SCALE_MOST", "60000"))
     routes = int(os.environ.get("SCALE_ROUTES", "200000"))
     runs = int(os.environ.get("SCALE_RUNS", "5"))
+    inner = int(os.environ.get("SCALE_INNER", "4096"))
     points = Points()
 
     WORK.mkdir(parents=True, exist_ok=True)
@@ -227,6 +265,9 @@ def main():
         for layout, shaper in (("module", "none"), ("htb", "htb")):
             layout_of(points, layout, shaper, circuits, runs)
             keep(points, runs)
+    if inner:
+        small_qdiscs(points, inner, runs)
+        keep(points, runs)
     if routes:
         among_routes(points, routes, runs)
         keep(points, runs)
