@@ -521,8 +521,9 @@ void circuit_adopt(struct sock *sk)
 /*
  * The smallest round trip may be that of another connection of this socket, from which
  * tcp_disconnect() has left it.  srtt_us is of this one, and TCP_TX_DELAY, which moves it,
- * forgets the smallest.  A SYN that is kept in fq makes both too long, by which nobody gains.
- * Where neither is known, as behind a SYN cookie without timestamps, the next ACK tells.
+ * forgets the smallest, but not the one that RACK has measured last.  A SYN that is kept in fq
+ * makes both too long: its user may as well have a peer that is so far away.  Where none is
+ * known, as behind a SYN cookie without timestamps, the next ACK tells.
  */
 static void circuit_begin_rtt(struct sock *sk)
 {
@@ -531,6 +532,8 @@ static void circuit_begin_rtt(struct sock *sk)
 
 	if (!tp->srtt_us)
 		rtt = U32_MAX;
+	else if (rtt == U32_MAX && tp->rack.mstamp)	/* 0 until then */
+		rtt = tp->rack.rtt_us;
 	minmax_reset(&tp->rtt_min, tcp_jiffies32, rtt);
 }
 

@@ -479,6 +479,7 @@ void user_known(const struct circuit_user *u, const struct breaker_limits *limit
 u32 stream_lost(const struct tcp_sock *tp);
 void stream_report(struct sock *sk);
 void stream_report_held(struct sock *sk);
+void tally_min(u32 *least, u32 value);
 
 /* pace.c */
 u32 stream_wire(struct sock *sk);

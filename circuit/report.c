@@ -30,7 +30,7 @@ static bool stream_stands_here(const struct sock *sk)
 	       test_bit(TSQ_THROTTLED, &sk->sk_tsq_flags);
 }
 
-static void tally_min(u32 *least, u32 value)
+void tally_min(u32 *least, u32 value)
 {
 	u32 now = READ_ONCE(*least);
 

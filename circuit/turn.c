@@ -128,6 +128,27 @@ static void stream_book(struct sock *sk)
 	s->let_go = stream_next(sk);
 }
 
+/* The smallest round trip, us, 1 s at most; its user's where it was alone and knows none */
+u32 stream_least_rtt_us(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	u32 rtt = s->rtt ? rtt_unpack(s->rtt) : READ_ONCE(s->user->rtt_us);
+
+	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
+}
+
+/*
+ * How long a segment of its turns counts as in flight, us.  One that knows no round trip has
+ * few turns, as if it were a second away, and can be made at will (TCP_TX_DELAY): it counts as
+ * one to its user's nearest peer.
+ */
+static u32 stream_turn_us(const struct sock *sk)
+{
+	const struct stream *s = inet_csk_ca(sk);
+
+	return s->rtt ? stream_rtt_us(sk) : stream_least_rtt_us(sk);
+}
+
 /* Its turn has come: what it sends is in flight for a round trip. */
 static void stream_count_turn(struct sock *sk)
 {
@@ -138,7 +159,7 @@ static void stream_count_turn(struct sock *sk)
 		return;
 	s->turn_counted = 1;
 	spin_lock_bh(&p->lock);
-	left_add(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache), 1, stream_rtt_us(sk));
+	left_add(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache), 1, stream_turn_us(sk));
 	spin_unlock_bh(&p->lock);
 }
 
@@ -148,7 +169,8 @@ u32 stream_own_turn(const struct sock *sk)
 	const struct stream *s = inet_csk_ca(sk);
 
 	return s->let_go && s->turn_counted &&
-	       tcp_sk(sk)->tcp_clock_cache < s->depart + stream_rtt_ns(sk);
+	       tcp_sk(sk)->tcp_clock_cache <
+	       s->depart + (u64)stream_turn_us(sk) * NSEC_PER_USEC;
 }
 
 /* Its share accounts for that segment from now on; the lock is held. */
@@ -157,20 +179,19 @@ void pool_uncount_turn(struct pool *p, const struct sock *sk)
 	const struct stream *s = inet_csk_ca(sk);
 
 	left_remove(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache),
-		    clock_us(s->depart) + stream_rtt_us(sk));
+		    clock_us(s->depart) + stream_turn_us(sk));
 }
 
-/* Its turn was counted for a second, as nobody knew better, and its first ACK has come. */
+/* Its turn was counted for as long as nobody knew better, and its first ACK has come. */
 static void stream_uncount_turn(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct pool *p = stream_pool(s);
 
-	if (!stream_waits(s) || !s->let_go || !s->turn_counted)
+	if (!stream_waits(s) || !stream_own_turn(sk))
 		return;
 	spin_lock_bh(&p->lock);
-	left_remove(&p->turns, clock_us(tcp_sk(sk)->tcp_clock_cache),
-		    clock_us(s->depart) + USEC_PER_SEC);
+	pool_uncount_turn(p, sk);
 	spin_unlock_bh(&p->lock);
 	s->turn_counted = 0;
 }
@@ -183,8 +204,10 @@ void stream_note_rtt(struct sock *sk)
 
 	if (rtt == U32_MAX || rtt_is_packed(s->rtt, rtt))
 		return;
-	if (!s->rtt)
+	if (!s->rtt) {
 		stream_uncount_turn(sk);
+		tally_min(&s->user->rtt_us, rtt);
+	}
 	s->rtt = rtt_pack(max(rtt, 1U));
 }
 
@@ -205,15 +228,6 @@ void pool_unbook(struct pool *p, struct stream *s)
 	s->let_go = 0;
 }
 
-/* The smallest round trip, us, 1 s at most; its user's where it was alone and knows none */
-u32 stream_least_rtt_us(const struct sock *sk)
-{
-	const struct stream *s = inet_csk_ca(sk);
-	u32 rtt = s->rtt ? rtt_unpack(s->rtt) : READ_ONCE(s->user->rtt_us);
-
-	return rtt ? min_t(u32, rtt, USEC_PER_SEC) : USEC_PER_SEC;
-}
-
 /* How long what it sent last may still wait in fq, us, 1 s at most */
 static u32 stream_departs_us(const struct sock *sk, u64 now)
 {
@@ -222,18 +236,21 @@ static u32 stream_departs_us(const struct sock *sk, u64 now)
 	return last > now ? min_t(u64, clock_us(last - now), USEC_PER_SEC) : 0;
 }
 
-/* Segments that the host has not sent yet, at most: also of a stream that was reset */
+/*
+ * Segments that the host has not sent yet, about: also of a stream that was reset.  A packet
+ * takes some hundred bytes of memory, however short it is.
+ */
 static u32 stream_undeparted(const struct sock *sk)
 {
-	return sk_wmem_alloc_get(sk) / max_t(u32, tcp_sk(sk)->mss_cache, 1);
+	return sk_wmem_alloc_get(sk) / max_t(u32, tcp_sk(sk)->mss_cache, SKB_TRUESIZE(1));
 }
 
 /*
  * The segments of a stream that has just lost @segments of its share stay in flight for a
  * round trip, and those that wait in fq for one from their departure.  Count them for 15/16
  * of it only, so that a connection that starts now finds the window free once it is
- * established.  A reset has emptied the queues: then as many as the share was.  The lock is
- * held.
+ * established.  A reset has emptied the queues: then as many as the share was, or as it has
+ * ever sent.  The lock is held.
  */
 void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
 {
@@ -243,7 +260,9 @@ void pool_leave_behind(struct pool *p, const struct sock *sk, u32 segments)
 
 	if (tp->packets_out)
 		segments = min(segments, tcp_packets_in_flight(tp));
-	else if (inet_sk_state_load(sk) != TCP_CLOSE)
+	else if (inet_sk_state_load(sk) == TCP_CLOSE)
+		segments = min(segments, tp->data_segs_out);
+	else
 		return;
 	departs = stream_departs_us(sk, now);
 	if (departs)

@@ -11,6 +11,7 @@
  *	circuit_hostile hole	[options] ADDRESS PORT
  *	circuit_hostile sleep	[options] ADDRESS PORT
  *	circuit_hostile waves	[options] ADDRESS PORT
+ *	circuit_hostile forget	[options] ADDRESS PORT
  *	circuit_hostile relay	[options] ADDRESS PORT
  *	circuit_hostile bursts	[options] ADDRESS PORT
  *	circuit_hostile evict	[options] ADDRESS PORT
@@ -54,10 +55,12 @@
  * round trip first; with -s burst, has all that it sends leave fq at one time; with -s stretch
  * so, and the kernel believes in a round trip of 100 s).  With -s reuse
  * both connect each socket to the host itself before; with -s lag they have the kernel take
- * the round trip for 10 us; with -s unknown waves sends a byte by each, of whose round trip
- * the kernel may know nothing (TCP_TX_DELAY).  Both print the segments that were
- * sent, and how long that took.  bursts sends BURST segments, waits until they have
- * arrived, and begins again; it prints how long that takes, ms.  evict sends by
+ * the round trip for 10 us; with -s unknown and -s forget waves sends a byte by each,
+ * of whose round trip the kernel may know nothing (TCP_TX_DELAY, before connect() or then, and
+ * another algorithm).  Both print the segments that were sent, and how long that took.  forget
+ * has the kernel forget it before each byte that it sends, and again before its ACK.  bursts
+ * sends BURST segments, waits until they have arrived, and begins again; it prints how long
+ * that takes, ms.  evict sends by
  * EVICT_BULK sockets for as long as -p says, a little by the others to so many addresses
  * from 10.99.1.1 on, resets all, and begins again; it prints how often the first ones
  * were tripped.  many connects to so many addresses from
@@ -482,6 +485,22 @@ static void forget_delay(int fd)
 	delay_departure(fd, LAG_US - tcp_info_of(fd).tcpi_rtt + 10);
 }
 
+static void leave_and_return(const struct options *o)
+{
+	for (int i = 0; i < o->sockets; i++) {
+		set_algorithm(streams[i].fd, "reno");
+		set_algorithm(streams[i].fd, o->algorithm);
+	}
+}
+
+/* On 7.x each change of the delay does it; @us: another than before */
+static void forget_rtt(const struct options *o, int us)
+{
+	for (int i = 0; i < o->sockets; i++)
+		delay_departure(streams[i].fd, us);
+	leave_and_return(o);
+}
+
 static void connect_all(const struct options *o, const char *address, int port,
 			bool one_each)
 {
@@ -612,6 +631,14 @@ static void run_greet(const struct options *o, int port)
 			streams[i].fd = greet_next(streams[i].fd, listener);
 		pause_ms(1);
 	}
+}
+
+static bool all_acked(const struct options *o)
+{
+	for (int i = 0; i < o->sockets; i++)
+		if (tcp_info_of(streams[i].fd).tcpi_unacked)
+			return false;
+	return true;
 }
 
 static void run_dead(const struct options *o, const char *address, int port)
@@ -759,7 +786,9 @@ static void run_waves(const struct options *o, const char *address, int port)
 
 	while (clock_ms() - begin < o->ms) {
 		connect_all(o, address, port, false);
-		if (state_is(o, "unknown")) {
+		if (state_is(o, "forget"))
+			forget_rtt(o, 1);
+		if (state_is(o, "unknown") || state_is(o, "forget")) {
 			send_byte(o);
 		} else {
 			feed(o);
@@ -769,6 +798,22 @@ static void run_waves(const struct options *o, const char *address, int port)
 			sent += sent_by(o, i);
 	}
 	tell_sent(sent, begin);
+}
+
+static void run_forget(const struct options *o, const char *address, int port)
+{
+	long begin = clock_ms();
+	int us = 0;
+
+	connect_all(o, address, port, false);
+	while (clock_ms() - begin < o->ms) {
+		forget_rtt(o, ++us);
+		send_byte(o);
+		leave_and_return(o);
+		while (!all_acked(o) && clock_ms() - begin < o->ms)
+			pause_ms(1);
+	}
+	drop_all(o);
 }
 
 /* What each sends next is to leave a second later, at any pace. */
@@ -1104,6 +1149,7 @@ static const struct command {
 	{ "sleep", run_sleep, NULL },
 	{ "ahead", run_ahead, NULL },
 	{ "waves", run_waves, NULL },
+	{ "forget", run_forget, NULL },
 	{ "relay", run_relay, NULL },
 	{ "bursts", run_bursts, NULL },
 	{ "evict", run_evict, NULL },

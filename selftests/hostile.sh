@@ -754,26 +754,33 @@ delays()
 	in_src tc qdisc del dev eth1 root
 }
 
-# Connections that live for a segment each take no more than these: what she sends now and then
-# finds the rest of the window, though in a second there are as many of them as that has segments.
-unknown()
+# beside_unknown VERB [OPTION...]: of so many connections at once, each of a segment at a time
+beside_unknown()
 {
 	local n=8 others=()
 
-	[ "$LAB" = uml ] || return 0
 	fresh 200
 	while [ ${#others[@]} -lt $n ]; do
-		background src circuit_hostile waves -u $MALLORY -n 1 -t 8000 -s unknown \
-			$DST4 $PORT >/dev/null
+		background src circuit_hostile "$@" -u $MALLORY -n 1 -t 8000 $DST4 $PORT >/dev/null
 		others+=($!)
 	done
 	sleep 1.5
-	at_most "beside connections of a byte each: her bursts of half of the window, mean ms" \
+	at_most "beside a byte each of nobody knows where ($*): her bursts of half of the window, mean ms" \
 		$((RTT_MS * 3)) \
 		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 $DST4 $PORT)")"
 	wait "${others[@]}" || fail "connections of a byte each"
 	end_sockets src
 	no_wave
+}
+
+# Segments whose round trip nobody knows take no more than these: what she sends now and then
+# finds the rest of the window, though in a second there are as many of them as that has segments.
+unknown()
+{
+	[ "$LAB" = uml ] || return 0
+	beside_unknown waves -s unknown
+	beside_unknown waves -s forget
+	beside_unknown forget
 }
 
 cookies_received()
