@@ -121,7 +121,7 @@ static void stream_lift_pace(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);
 
-	if (s->paced && sk->sk_max_pacing_rate == ~0UL)
+	if (s->paced && !s->was_fq && sk->sk_max_pacing_rate == ~0UL)
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED,
 			SK_PACING_NONE);
 	s->paced = 0;
@@ -264,10 +264,14 @@ void stream_set_timer(struct sock *sk, u64 when)
 /* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core; or slowly by fq. */
 bool stream_sends_singly(const struct sock *sk)
 {
-	if (READ_ONCE(sk->sk_pacing_rate) == ~0UL || !tcp_send_head(sk))
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (READ_ONCE(sk->sk_pacing_rate) == ~0UL)
 		return false;
-	return tcp_sk(sk)->data_segs_out < STREAM_UNPACED ||
-	       (stream_is_by_fq(sk) && stream_is_slow(sk));
+	if (tp->data_segs_out < STREAM_UNPACED)
+		return tcp_send_head(sk);
+	return stream_is_by_fq(sk) && stream_is_slow(sk) &&
+	       (tcp_send_head(sk) || tp->lost_out > tp->retrans_out);
 }
 
 /*
@@ -275,8 +279,11 @@ bool stream_sends_singly(const struct sock *sk)
  * (tcp_update_skb_after_send()): a burst that a small buffer drops, or that stays in
  * it for good, since the rate leaves no room to drain it.  So they are paced here: one
  * segment of window at a time, and the core's own pacing timer for the next.  Called
- * before each transmission.  So are those of a slow stream: with each packet fq takes
- * its pacing back, and would keep the rest of what the core sends in one go.
+ * before each transmission.
+ *
+ * A slow stream, too, sends one at a time: with each packet fq takes its pacing back, and
+ * would keep the rest of what the core sends in one go.  But the core holds each until its
+ * time (tcp_wstamp_ns), and sets the timer then.
  *
  * If the timer fires and nothing is sent, it is not set again, or it would fire every
  * few us for as long as a window is full.  The core calls this again when whatever
@@ -286,24 +293,26 @@ u32 circuit_send_singly(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	bool slow = tp->data_segs_out >= STREAM_UNPACED;
 	u32 in_flight = tcp_packets_in_flight(tp);
 	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
+	u64 now = tp->tcp_clock_cache;
 
 	/* SO_MAX_PACING_RATE 0: the core does not pace either */
 	if (!pace)
 		return window;
-	if (tp->tcp_clock_cache >= s->depart) {
-		window = min(window, in_flight + 1);
-		if (s->let_go == stream_next(sk) &&
-		    hrtimer_callback_running(&tp->pacing_timer))
-			return window;
-		s->let_go = stream_next(sk);
-		s->depart = tp->tcp_clock_cache +
-			    div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
-	} else {
-		window = min(window, max(in_flight, 1U));
+	if (now < (slow ? tp->tcp_wstamp_ns : s->depart)) {
+		if (slow)
+			return min(window, in_flight + 1);
 		s->let_go = 0;	/* a segment waits for the timer */
+		stream_hold_back(sk, s->depart);
+		return min(window, max(in_flight, 1U));
 	}
+	window = min(window, in_flight + 1);
+	if (s->let_go == stream_next(sk) && hrtimer_callback_running(&tp->pacing_timer))
+		return window;
+	s->let_go = stream_next(sk);
+	s->depart = now + div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
 	stream_set_timer(sk, s->depart);
 	return window;
 }

@@ -256,6 +256,26 @@ slowly()
 	end_sockets src
 }
 
+# own_slow KIND: a socket's own rate, of which a segment lasts four round trips, and one of 0.8
+own_slow()
+{
+	local rate s=6 before
+
+	end_sockets src
+	below "$1" 1000
+	towards_dst "$WINDOW" 0
+	for rate in 7240 36200; do
+		before=$(sent_by_src)
+		background src timeout 60 circuit_sock send -C circuit -M $rate \
+			-n $((rate * 10)) $DST4 $PORT >/dev/null
+		sleep $s
+		within "SO_MAX_PACING_RATE $rate, $1 below: bytes in $s s" \
+			$((rate * s * 1514 / 1448)) $(($(sent_by_src) - before)) \
+			$((rate * s / 20 + 1514))
+		end_sockets src
+	done
+}
+
 # timers WINDOW: while its first ten wait for ACKs, the pacing timer rests.
 # One at each time a segment may go would be 20,000 in that quarter of a second.
 timers()
@@ -321,6 +341,7 @@ done
 small_bound
 for kind in none fq; do
 	slowly $kind
+	own_slow $kind
 done
 below none
 from_server
