@@ -274,6 +274,37 @@ bool stream_sends_singly(const struct sock *sk)
 	       (tcp_send_head(sk) || tp->lost_out > tp->retrans_out);
 }
 
+/* ns that the next segment takes at @pace */
+static u64 stream_next_lasts(const struct sock *sk, unsigned long pace)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct sk_buff *head = tcp_send_head(sk);
+	u32 bytes = tp->mss_cache;
+
+	if (head && tp->lost_out <= tp->retrans_out)
+		bytes = min(bytes, head->len);
+	return div64_ul((u64)bytes * NSEC_PER_SEC, pace);
+}
+
+/*
+ * Hold back one of the first ten that is not due.  A turn (pool_unbook()) may have put it off
+ * by more than a segment takes.  Not where the peer has no room: the window probe would be
+ * put off as well.
+ */
+static bool stream_hold_first(struct sock *sk, unsigned long pace)
+{
+	struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 full = div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
+
+	s->depart = min(s->depart, tp->tcp_clock_cache + full);
+	if (tp->tcp_clock_cache >= s->depart || tp->snd_wnd < tp->mss_cache)
+		return false;
+	s->let_go = 0;	/* a segment waits for the timer */
+	stream_hold_back(sk, s->depart);
+	return true;
+}
+
 /*
  * The core does not pace a connection's first ten segments
  * (tcp_update_skb_after_send()): a burst that a small buffer drops, or that stays in
@@ -293,26 +324,24 @@ u32 circuit_send_singly(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	bool slow = tp->data_segs_out >= STREAM_UNPACED;
+	bool first = tp->data_segs_out < STREAM_UNPACED;
+	bool granted = s->let_go == stream_next(sk);	/* and was not sent */
 	u32 in_flight = tcp_packets_in_flight(tp);
 	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
-	u64 now = tp->tcp_clock_cache;
 
 	/* SO_MAX_PACING_RATE 0: the core does not pace either */
 	if (!pace)
 		return window;
-	if (now < (slow ? tp->tcp_wstamp_ns : s->depart)) {
-		if (slow)
-			return min(window, in_flight + 1);
-		s->let_go = 0;	/* a segment waits for the timer */
-		stream_hold_back(sk, s->depart);
-		return min(window, max(in_flight, 1U));
-	}
 	window = min(window, in_flight + 1);
-	if (s->let_go == stream_next(sk) && hrtimer_callback_running(&tp->pacing_timer))
+	if (!first && tp->tcp_clock_cache < tp->tcp_wstamp_ns)
+		return window;
+	if (first && !granted && stream_hold_first(sk, pace))
+		return window;
+	if (window <= in_flight ||
+	    (granted && hrtimer_callback_running(&tp->pacing_timer)))
 		return window;
 	s->let_go = stream_next(sk);
-	s->depart = now + div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
+	s->depart = tp->tcp_clock_cache + stream_next_lasts(sk, pace);
 	stream_set_timer(sk, s->depart);
 	return window;
 }

@@ -276,6 +276,25 @@ own_slow()
 	done
 }
 
+# Short segments take a short time at a rate: of nine requests of 100 bytes, one in each round
+# trip and a little, none waits for as long as a full one would take.
+requests()
+{
+	end_sockets src
+	below none 1000
+	default_circuit
+	towards_dst "$WINDOW" 10000
+	in_src timeout 20 bash -c "exec 3<>/dev/tcp/$DST4/$PORT
+		for n in 1 2 3 4 5 6 7 8 9; do
+			printf '%0100d' 0 >&3
+			sleep 0.06
+		done
+		ss -Hti 'dport = :$PORT'" >"$TMP/requests"
+	equal "nine requests at 10,000 byte/s, 60 ms apart: bytes acknowledged in 540 ms" 901 \
+		"$(sed -n 's/.*bytes_acked:\([0-9]*\).*/\1/p' "$TMP/requests")"
+	end_sockets src
+}
+
 # timers WINDOW: while its first ten wait for ACKs, the pacing timer rests.
 # One at each time a segment may go would be 20,000 in that quarter of a second.
 timers()
@@ -344,6 +363,7 @@ for kind in none fq; do
 	own_slow $kind
 done
 below none
+requests
 from_server
 own_rates
 switch 1000 15140 3028
