@@ -14,14 +14,13 @@
 #define MADV_POPULATE_WRITE	23	/* glibc has it from 2.35 on */
 #endif
 
-#define PIECE	(16U << 20)	/* bytes; glibc takes no more than twice that from its heap */
 #define LEAST	(256U << 10)	/* bytes, below which it would not pay */
-#define PIECES	16U
+#define MOST	(256U << 20)
 
 /* What is freed stays, and what is large comes from it, too. */
 static void keep_heap(void)
 {
-	mallopt(M_MMAP_THRESHOLD, 2 * PIECE);
+	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
 }
 
@@ -38,23 +37,17 @@ static void populate(void *p, size_t bytes)
 
 void heap_expect(size_t bytes)
 {
-	void *list[PIECES];
-	unsigned int n = 0;
+	void *p;
 
 	if (bytes < LEAST)
 		return;
 	keep_heap();
-	while (bytes && n < PIECES) {
-		size_t some = bytes < PIECE ? bytes : PIECE;
-
-		list[n] = malloc(some);
-		if (!list[n])
-			break;
-		populate(list[n++], some);
-		bytes -= some;
-	}
-	while (n)
-		free(list[--n]);
+	if (bytes > MOST)
+		bytes = MOST;
+	p = malloc(bytes);
+	if (p)
+		populate(p, bytes);
+	free(p);
 }
 
 void heap_return(void)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "admit.h"
+#include "heap.h"
 #include "link.h"
 #include "session_plan.h"
 #include "units.h"
@@ -174,12 +175,23 @@ static int plan_each(struct session *s, void **known, struct err *e)
 	return 0;
 }
 
+/* For what is added: its plan, items and their texts, and its part of the state */
+static void expect_added(const struct state *st)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < st->n_circuits; i++)
+		n += st->circuits[i].standing == ADDING;
+	heap_expect(1200 * (size_t)n);
+}
+
 int plan_all(struct session *s, struct err *e)
 {
 	void *known = NULL;
 	uint32_t i;
 	int rc;
 
+	expect_added(&s->state);
 	s->planned = calloc(s->state.n_circuits + 1, sizeof(*s->planned));
 	if (!s->planned || order_by_name(&s->names, &s->state))
 		return err_set(e, -ENOMEM, "out of memory");
