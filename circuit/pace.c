@@ -172,7 +172,8 @@ static unsigned long stream_pace_now(const struct sock *sk)
 
 /*
  * A segment lasts longer than the smallest round trip.  The core asks once for all that it
- * sends in one go, and fq would keep it, whatever becomes of the stream or its pace.
+ * sends in one go, and fq would keep it, whatever becomes of the stream or its pace.  One that
+ * takes less than a us does not, and so bounds the product.
  */
 static bool stream_is_slow(const struct sock *sk)
 {

@@ -384,7 +384,7 @@ spares()
 		all+=$(cat -n <<<"$RATES")$'\n'
 		[ -z "$RATES" ] || echo "# $1: CUBIC in the seconds after it, Mbit/s:" $RATES
 	done
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	at_least "$1: CUBIC in the second that ends 5 s after it, Mbit/s of a share of $SHARE_MBIT" \
 		$LEAST_MBIT "$(middle 5 "$all")"
 	at_least "$1: CUBIC in the eighth, Mbit/s" $LEAST_MBIT "$(middle 8 "$all")"
@@ -645,7 +645,7 @@ ecn()
 # queue it is the breaker.
 other_evidence()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	shared_queue 10
 	spares "onto a queue of 10 ms" 1 7 $LOSS "${RATED[@]}"
 	mended
@@ -669,7 +669,7 @@ other_evidence()
 # the 5 ms that a standing delay must exceed: 1 Gbit/s x 2 ms, onto 400 Mbit/s.
 shortfall()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	way_back 2
 	shared_queue 100 $((RATE_MBIT * 4 / 10))
 	WINDOW=$((RATE_MBIT * 215 / 1000))
@@ -695,7 +695,7 @@ standing_delay()
 {
 	local own name="a window of one's own beside it, onto 0.6 of the rate"
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	shared_queue 1000 $((RATE_MBIT * 6 / 10))
 	fresh "${RATED[@]}"
 	watch_events
@@ -807,7 +807,7 @@ overrate()
 {
 	local streams
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	for streams in 1 4; do
 		overrated_path $streams
 		overrated_lossy_path $streams
@@ -906,7 +906,7 @@ bursts_of_loss()
 # What only delay and shortfall could take for a path that is shared
 innocents()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	fresh "${RATED[@]}"
 	slow_reader
 	pausing_sender
@@ -991,7 +991,7 @@ longer_quiet()
 	succeeds "a quiet time of 300 s instead, no evidence since: closed" state_is closed
 	fresh
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 120
 	flow 600000 -n 8
 	established

@@ -171,7 +171,7 @@ opened()
 {
 	transfer "${@:2}"
 	equal "$1: ACKs right behind the SYN-ACK" 1 "$ACKS"
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	at_most "$1: ms until all is acknowledged, two round trips" \
 		$((2 * RTT_MS + 20)) "$MS"
 }
@@ -325,7 +325,7 @@ kept()
 # The child's window may be less than the circuit's.
 promises()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	server_circuit $EARLY
 	serve_end
 	serve dst -v -C circuit -w 10
@@ -493,7 +493,7 @@ harmless()
 	matches "$name: handshake: $ARRIVED" "^$arrives\$" "$ARRIVED"
 	equal "$name: bytes" "$BYTES" "$(field bytes "$served")"
 	equal "$name: of these wrong" 0 "$(field wrong "$served")"
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	equal "$name: resets, segments sent again or wrong" 0 "$TROUBLES"
 	at_most "$name: ms" $((ms + 20)) "$MS"
 }
@@ -525,7 +525,7 @@ sent_again()
 		"$(field wrong "$(tail -n 1 "$TMP/serve.out")")"
 	equal "a SYN-ACK is lost: segments beyond the window" 0 \
 		$(($(beyond_window) - before))
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	at_most "a SYN-ACK is lost: ms, a second more than without the early window" \
 		$((1000 + 3 * RTT_MS + 20)) "$MS"
 }
@@ -563,7 +563,7 @@ harms()
 
 on_the_path()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	harms IPv4 $DST4
 	harms IPv6 $DST6
 	nothing_invalid "lost, late, early, several times" rtr src dst
@@ -642,7 +642,7 @@ data_refused()
 	server_circuit $EARLY
 	transfer_watched "$1" -F
 	equal "Fast Open: refused by $1: handshake" "synack early" "$ARRIVED"
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	equal "Fast Open: refused by $1: segments sent again" "$troubles" "$TROUBLES"
 	at_most "Fast Open: refused by $1: ms" "$ms" "$MS"
 }
@@ -734,7 +734,7 @@ at_once()
 {
 	local clients=() before
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	WINDOW=$((WINDOW / 4)) server_circuit $EARLY
 	serve_end
 	serve dst -p 300
@@ -812,7 +812,7 @@ full_rate()
 {
 	local address window=$((13 * RTT_MS * LINE / 10 / 1514 + 1))
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	WINDOW=$window
 	in_src circuit_nl new far prefix 10.77.2.0/24 prefix fd77:2::/64 \
 		window $WINDOW

@@ -107,6 +107,26 @@ stat_of()
 	field "$1" "$(in_src circuit_nl stats)"
 }
 
+# her_bursts ADDRESS: a few in six seconds, and how long each takes, mean ms
+her_bursts()
+{
+	field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 "$1" $PORT)"
+}
+
+# others NUMBER NETNS COMMAND...: so many of them, in the background, and she begins when all do
+others()
+{
+	local n=$1 netns=$2
+
+	shift 2
+	OTHERS=()
+	while [ ${#OTHERS[@]} -lt "$n" ]; do
+		background "$netns" circuit_hostile "$@" >/dev/null
+		OTHERS+=($!)
+	done
+	sleep 1.5
+}
+
 # sorted FILE NAME FROM TO: its values in these lines, the smallest first
 sorted()
 {
@@ -467,7 +487,7 @@ in_round_trip()
 # trip, in the mean of the seconds from FROM on
 crowded()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	end_sockets src
 	hostile send -u $MALLORY -n $CROWD -t 5100 -p 20 $DST4 $PORT >"$TMP/crowd"
 	in_round_trip "$1, $CROWD sockets" "$2" "$3" \
@@ -480,7 +500,7 @@ short_lived()
 {
 	local name=$1 least=$2 most=$3 verb=$4 ms=$5 out
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	shift 5
 	end_sockets src
 	out=$(hostile "$verb" -u $MALLORY -n $CROWD -t 3000 -p "$ms" "$@" $DST4 $PORT)
@@ -491,7 +511,7 @@ short_lived()
 # What one has who stays, while others come and go: half, as beside one that stays
 beside_short_lived()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	end_sockets src
 	fresh 200
 	alice short 9000
@@ -587,7 +607,7 @@ holes()
 {
 	local i total
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	fresh 200
 	in_rtr tc qdisc add dev r2 clsact
 	in_rtr tc filter add dev r2 egress protocol ip u32 match ip protocol 6 0xff \
@@ -688,7 +708,7 @@ sleepers()
 {
 	local n how
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	room_at_once
 	for n in 1 8; do
 		for how in once poke raise drip; do
@@ -730,7 +750,7 @@ beside_ahead()
 
 ahead()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	room_at_once
 	in_src tc qdisc replace dev eth1 root fq
 	beside_ahead 1 alone
@@ -744,7 +764,7 @@ ahead()
 # Departures by TCP_TX_DELAY are not paced: fq would have a window of each stream after another.
 delays()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	in_src tc qdisc replace dev eth1 root fq
 	fresh
 	mallory 1 send -s delay
@@ -754,21 +774,14 @@ delays()
 	in_src tc qdisc del dev eth1 root
 }
 
-# beside_unknown VERB [OPTION...]: of so many connections at once, each of a segment at a time
+# beside_unknown VERB [OPTION...]: of eight connections at once, each of a segment at a time
 beside_unknown()
 {
-	local n=8 others=()
-
 	fresh 200
-	while [ ${#others[@]} -lt $n ]; do
-		background src circuit_hostile "$@" -u $MALLORY -n 1 -t 8000 $DST4 $PORT >/dev/null
-		others+=($!)
-	done
-	sleep 1.5
+	others 8 src "$@" -u $MALLORY -n 1 -t 8000 $DST4 $PORT
 	at_most "beside a byte each of nobody knows where ($*): her bursts of half of the window, mean ms" \
-		$((RTT_MS * 3)) \
-		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 $DST4 $PORT)")"
-	wait "${others[@]}" || fail "connections of a byte each"
+		$((RTT_MS * 3)) "$(her_bursts $DST4)"
+	wait "${OTHERS[@]}" || fail "connections of a byte each"
 	end_sockets src
 	no_wave
 }
@@ -777,7 +790,7 @@ beside_unknown()
 # finds the rest of the window, though in a second there are as many of them as that has segments.
 unknown()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	beside_unknown waves -s unknown
 	beside_unknown waves -s forget
 	beside_unknown forget
@@ -792,24 +805,19 @@ cookies_received()
 # timestamps
 cookies()
 {
-	local n=6 greeter others=() before port=$((PORT + 100))
+	local n=6 greeter before port=$((PORT + 100))
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	fresh 20
 	set_in src net.ipv4.tcp_syncookies 2
 	set_in src net.ipv4.tcp_timestamps 0
 	before=$(cookies_received)
 	background src circuit_hostile greet -n $n -t 9000 $port
 	greeter=$!
-	while [ ${#others[@]} -lt $n ]; do
-		background dst circuit_hostile waves -n 1 -p 400 -t 8000 10.77.1.1 $port >/dev/null
-		others+=($!)
-	done
-	sleep 1.5
+	others $n dst waves -n 1 -p 400 -t 8000 10.77.1.1 $port
 	at_most "beside answers to SYN cookies: her bursts of five windows, mean ms" \
-		$((RTT_MS * 10)) \
-		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 $DST4 $PORT)")"
-	wait "${others[@]}" $greeter || fail "a server, and who connects to it"
+		$((RTT_MS * 10)) "$(her_bursts $DST4)"
+	wait "${OTHERS[@]}" $greeter || fail "a server, and who connects to it"
 	at_least "connections by SYN cookies" 50 \
 		"$(($(cookies_received) - before))"
 	set_in src net.ipv4.tcp_timestamps 1
@@ -823,7 +831,7 @@ bursts()
 {
 	local how
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	in_src tc qdisc replace dev eth1 root fq
 	for how in burst stretch; do
 		fresh 200
@@ -856,7 +864,7 @@ flaps()
 {
 	local ms
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	room_at_once
 	for ms in 1 2 5 10 50; do
 		beside_flaps $ms
@@ -920,14 +928,14 @@ silent_peer()
 	hers_beside "$words" $((200 * SPARED / 100))
 	at_most "beside a peer $words: her bursts of half of the window, mean ms" \
 		$((RTT_MS * 3 / 2)) \
-		"$(field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 10.77.1.254 $PORT)")"
+		"$(her_bursts 10.77.1.254)"
 	distant_peer_ends
 }
 
 # To ask for TCP_CIRCUIT_INFO is to have the module look at one's share.
 silent()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	silent_peer "that is silent"
 	silent_peer "that is silent, whose stream is asked each ms" -s poll
 	silent_peer "that is silent, whose 8 streams are asked each ms" -s poll -n 8
@@ -951,7 +959,7 @@ trickle()
 {
 	local how
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	for how in "in order" "with holes"; do
 		slow_peer
 		in_rtr tc qdisc add dev r2 clsact

@@ -47,6 +47,13 @@ slow_kernel()
 	[ "$LAB" = qemu ] || [[ ${LAB_KERNEL:-} = *@(debug|leaks) ]]
 }
 
+# For a part of a test; says why it is left out
+in_virtual_time()
+{
+	[ "$LAB" = uml ] ||
+		{ echo "# ${FUNCNAME[1]}: left out, only in virtual time" >&2; false; }
+}
+
 # --- TAP -------------------------------------------------------------------
 
 skip_all()

@@ -88,7 +88,7 @@ client_to_server()
 	# a slow machine's last ACK of the first may come by itself
 	at_least "$name: segments in the second" $((FCWND * 15 / 16)) \
 		"$(flight 2 $SRC4)"
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	within "$name: ms from the SYN to the second flight" $((2 * RTT_MS)) \
 		"$(began 2 $SRC4)" 10
 }
@@ -106,7 +106,7 @@ server_to_client()
 		$DST4 $PORT
 	at_least "$name: segments in the first flight" $FCWND \
 		"$(flight 1 $DST4)"
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	within "$name: ms from the SYN to it" $RTT_MS "$(began 1 $DST4)" 10
 }
 
@@ -185,7 +185,7 @@ taken()
 # Without memory left, nothing is opened beyond what the core would.
 full_memory()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	told_window
 	at_least "window of a server with memory left" $((FCWND * MSS)) \
 		"$(largest_window)"
@@ -197,7 +197,7 @@ full_memory()
 # Nor where nothing gives a window.
 no_window()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	set_in dst net.ipv4.tcp_circuit_fcwnd 0
 	told_window
 	at_most "window of a server without a circuit" 131072 "$(largest_window)"

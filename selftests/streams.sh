@@ -39,7 +39,7 @@ shared()
 	equal "$1: the shaper's drops" 0 "$(drops)"
 	# a slow machine asks one stream after the other, and meanwhile they change;
 	# its late ACKs are taken for lost
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	at_most "$1: windows together" $((WINDOW + $2)) "$(field sum_max "$3")"
 	equal "$1: sent again" 0 "$(field retrans "$3")"
 }
@@ -77,7 +77,7 @@ iperf3_mbit()
 # no sign that a stream wants no more than it has.
 opening()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	set_in src net.ipv4.tcp_circuit_fcwnd 5367
 	in_src tc qdisc add dev eth1 root tbf rate ${RATE_MBIT}mbit burst 100kb \
 		limit 10000000
@@ -154,7 +154,7 @@ beside()
 # that sends much.
 trickles()
 {
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	delay 10
 	beside 40 40 window 200
 	beside 40 45 window 1000 rate 31250000	# 49 to 54 by seed
@@ -169,7 +169,7 @@ few_segments()
 {
 	local out
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	in_src circuit_nl new excl host prefix $DST4 window 12
 	out=$(run -n 4 -w 1000 -t 5000)
 	end_sockets src
@@ -185,7 +185,7 @@ turns_given_back()
 {
 	local ms=0
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	CIRCUIT=host
 	in_src circuit_nl new excl host prefix $DST4 window 100
 	sender $PORT
@@ -251,7 +251,7 @@ acks_have_no_turn()
 {
 	local port=$((PORT + 1)) pids=() n
 
-	[ "$LAB" = uml ] || return 0
+	in_virtual_time || return 0
 	in_src tc qdisc add dev eth1 root fq limit 100000
 	in_src circuit_nl new excl host prefix $DST4 window 10
 	serve dst

@@ -492,7 +492,6 @@ int circuits_parse(const char *text, size_t len, struct state *st, struct err *e
 	/* a line of 80 bytes is a struct member, in a list that has twice its room at times */
 	heap_expect(12 * len);
 	copy = malloc(len + 2);
-
 	memset(st, 0, sizeof(*st));
 	if (!copy)
 		return err_set(e, -ENOMEM, "out of memory");
@@ -516,10 +515,8 @@ int state_parse(const char *text, size_t len, const char *boot, struct state *st
 		struct err *e)
 {
 	struct parser p = { .st = st, .boot = boot };
-	char *copy;
+	char *copy = malloc(len + 1);
 	int rc;
-
-	copy = malloc(len + 1);
 
 	memset(st, 0, sizeof(*st));
 	if (!copy)
