@@ -55,6 +55,22 @@ loads_and_removes()
 	host_end
 }
 
+# Opened when it is needed: nothing is changed, and it says what does without it.
+without_libkmod()
+{
+	local library before
+
+	library=$(ldconfig -p | awk '/libkmod\.so\.2 / { print $NF; exit }')
+	host no-library
+	before=$(state)
+	complains "a run without libkmod" 1 \
+		'cannot load module tcp_circuit: .*libkmod.*; modprobe tcp_circuit does it by hand' \
+		unshare --mount bash -c "mount --bind /dev/null $library && \
+			exec ip netns exec $HOST ctcp-setup ${CIRCUIT[*]} eth1"
+	unchanged "a run without libkmod" "$before"
+	host_end
+}
+
 without_circuit()
 {
 	state | grep -v tcp_circuit | sed 's/ circuit//'
@@ -318,6 +334,7 @@ asks_for_no_module()
 DEFAULT=$(sysctl -n net.ipv4.tcp_congestion_control)
 ALLOWED=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
 loads_and_removes
+without_libkmod
 in_use
 others_circuits
 missing

@@ -77,10 +77,15 @@ static struct kmod_ctx *open_kmod(void)
 	return ctx;
 }
 
-static int cannot_open(const char *what, const char *name, struct err *e)
+/* @by_hand: the command that does without the library */
+static int cannot_open(const char *what, const char *name, const char *by_hand, struct err *e)
 {
-	return err_set(e, -ENOMEM, "cannot %s module %s: %s", what, name,
-		       dlerror() ?: "out of memory");
+	const char *why = dlerror();
+
+	if (!why)
+		return err_set(e, -ENOMEM, "cannot %s module %s: out of memory", what, name);
+	return err_set(e, -ELIBACC, "cannot %s module %s: %s; %s %s does it by hand", what, name,
+		       why, by_hand, name);
 }
 
 static int no_module(const char *name, struct err *e)
@@ -147,7 +152,7 @@ int module_load(const char *name, struct err *e)
 	int rc;
 
 	if (!ctx)
-		return cannot_open("load", name, e);
+		return cannot_open("load", name, "modprobe", e);
 	rc = insert(ctx, name, e);
 	lib.kmod_unref(ctx);
 	return rc;
@@ -161,7 +166,7 @@ int module_remove(const char *name, struct err *e)
 	int rc;
 
 	if (!ctx)
-		return cannot_open("remove", name, e);
+		return cannot_open("remove", name, "modprobe -r", e);
 	rc = lib.kmod_module_new_from_name(ctx, name, &mod);
 	if (!rc) {
 		rc = lib.kmod_module_remove_module(mod, O_NONBLOCK);
