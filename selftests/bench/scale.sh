@@ -10,6 +10,8 @@
 # Programs cost nothing in virtual time, so the machine runs in real time (uml.sh -r).
 # Its seconds depend on what else the host does, which is printed, and are upper bounds:
 # each system call and page fault of an emulated machine costs several of a real one's.
+# It has one processor of the host, as each call goes from one process there to another,
+# which on two takes four times as long or not, by how long the other one has slept.
 # Ratios of one run are what counts.  SCALE_RUNS, SCALE_SIZES, SCALE_MOST, SCALE_ROUTES,
 # SCALE_INNER as scale_guest.py has them; SCALE_LIMIT: s after which the machine is ended.
 
@@ -41,7 +43,8 @@ mkdir -p "$out"
 rm -f "$out/scale.json"
 head -n 1 /proc/stat >"$out/before"
 status=0
-LAB_KERNEL=${LAB_KERNEL-newest} "$here/../lab/uml.sh" -r -m 6G -t "${SCALE_LIMIT:-3600}" \
+one=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+LAB_KERNEL=${LAB_KERNEL-newest} taskset -c "$one" "$here/../lab/uml.sh" -r -m 6G -t "${SCALE_LIMIT:-3600}" \
 	-o "$out" "$here/scale_guest.py" "${words[@]}" >&2 || status=$?
 head -n 1 /proc/stat >"$out/after"
 [ -f "$out/scale.json" ] || exit "$((status ? status : 1))"
