@@ -74,6 +74,7 @@ check-cost:
 	selftests/lab/cost.sh
 
 changes:
+	mkdir -p build
 	selftests/lab/changes.sh >build/changes.md
 	mv build/changes.md docs/changes.md
 
