@@ -31,15 +31,21 @@ trace_begin()
 	defer "echo 0 >$TRACE/events/tcp_circuit/enable"
 }
 
-# events NAME: what the trace has of it, from the first field on
+# events NAME FIELD=VALUE ...: what the trace has of it, from the first field on.  The
+# trace is the whole kernel's: a namespace that ends in the background has streams, too.
 events()
 {
-	sed -n "s/.*: tcp_circuit_$1: //p" "$TRACE/trace"
+	sed -n "s/.*: tcp_circuit_$1: //p" "$TRACE/trace" | grep "^${*:2} "
 }
 
 all_acknowledged()
 {
-	events stream | tail -n 1 | grep -q state=idle
+	events stream "$1" "dport=$PORT" | tail -n 1 | grep -q state=idle
+}
+
+has_port()
+{
+	[ -n "$(sport)" ]
 }
 
 # The local port of the only connection to $PORT
@@ -59,9 +65,10 @@ little_then_a_lot()
 		exec sleep 600"
 	SENDER=$!
 	defer "kill $SENDER"
-	until_true 60 all_acknowledged
-	seen=$(events stream | grep "dport=$PORT ")
+	until_true 60 has_port
 	port=$(sport)
+	until_true 60 all_acknowledged "sport=$port"
+	seen=$(events stream "sport=$port" "dport=$PORT")
 	matches "a little: modest" "^sport=$port dport=$PORT state=modest share=0$" \
 		"$seen"
 	matches "a lot: hungry, and what it held" \
@@ -77,7 +84,7 @@ little_then_a_lot()
 
 tripped()
 {
-	events breaker | grep -q tripped
+	events breaker circuit=wave | grep -q tripped
 }
 
 both_connected()
@@ -114,10 +121,10 @@ breaker()
 	end_sockets src
 	in_src circuit_nl reset wave
 	equal "the first breaker event" "circuit=wave id=$id uid=0 tripped $seen" \
-		"$(events breaker | sed -n 1p)"
+		"$(events breaker circuit=wave | sed -n 1p)"
 	equal "the second" "circuit=wave id=$id uid=0 closed $seen" \
-		"$(events breaker | sed -n 2p)"
-	at_least "its loss, thousandths" 51 "$(events breaker | sed -n 1p |
+		"$(events breaker circuit=wave | sed -n 2p)"
+	at_least "its loss, thousandths" 51 "$(events breaker circuit=wave | sed -n 1p |
 		awk -F '[ =]' '{ print int($(NF - 2) * 1000 / ($(NF - 2) + $NF)) }')"
 }
 
