@@ -292,7 +292,8 @@ struct stream {
 	u16	room;		/* receive window granted, 32 KiB each */
 	u16	reported;	/* jiffies */
 	u16	mss;		/* that pace was computed from, bytes */
-	u16	burst;		/* segments, when paced */
+	u16	burst:15,	/* segments, when paced */
+		singly:1;	/* SO_MAX_PACING_RATE was 0: paced here for good (pace.c) */
 	u8	restored;	/* times the core's window was overruled */
 	u8	losses;		/* times TCP_CA_Loss was entered */
 	u8	recoveries;	/* times TCP_CA_Recovery was entered */

@@ -12,6 +12,7 @@
 #include "circuit.h"
 
 #define STREAM_BURST_SHIFT	16	/* a burst lasts rate / 2^16: 15 us */
+#define STREAM_BURST_MOST	((1U << 15) - 1)	/* segments, as burst has 15 bits */
 #define STREAM_GSO_PARTS	16	/* unpaced: GSO packets are a 16th of the window at most */
 #define STREAM_UNPACED		10	/* segments that the core never paces */
 
@@ -92,7 +93,7 @@ static void stream_set_pace(struct sock *sk, u64 rate)
 	u64 burst = div_u64(rate >> STREAM_BURST_SHIFT, wire);
 
 	s->mss = mss;
-	s->burst = clamp_t(u64, burst, 1, GSO_MAX_SEGS);
+	s->burst = clamp_t(u64, burst, 1, STREAM_BURST_MOST);
 	s->pace = clamp_t(u64, div_u64(rate * mss, wire), 1, ~0UL - 1);
 	if (cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE,
 		    SK_PACING_NEEDED) == SK_PACING_NONE)
@@ -226,6 +227,20 @@ static noinline void stream_choose_pacer(struct sock *sk)
 }
 
 /*
+ * At 0 the core does not pace.  Only the algorithm raises it again, so that no 0 escapes it;
+ * but newer kernels (7.x) set SO_MAX_PACING_RATE without the socket's lock, and the next 0 may
+ * come as soon as this one is seen.
+ */
+static noinline void stream_restore_pace(struct sock *sk, unsigned long pace)
+{
+	struct stream *s = inet_csk_ca(sk);
+
+	if (!READ_ONCE(sk->sk_pacing_rate))
+		s->singly = 1;
+	WRITE_ONCE(sk->sk_pacing_rate, pace);
+}
+
+/*
  * SO_MAX_PACING_RATE lowers sk_pacing_rate at once, but only the algorithm
  * raises it again; a new route restores the full size of GSO packets.
  *
@@ -243,7 +258,7 @@ void stream_hold_pace(struct sock *sk, u32 window, bool shares)
 
 	pace = stream_pace_now(sk);
 	if (unlikely(READ_ONCE(sk->sk_pacing_rate) != pace))
-		WRITE_ONCE(sk->sk_pacing_rate, pace);
+		stream_restore_pace(sk, pace);
 	if (unlikely(pace != ~0UL || s->was_fq))
 		stream_choose_pacer(sk);
 	stream_bound_gso(sk, s->burst ?: max(s->cwnd / STREAM_GSO_PARTS, 2U));
@@ -265,38 +280,51 @@ void stream_set_timer(struct sock *sk, u64 when)
 /* Paced, by the circuit or by SO_MAX_PACING_RATE, but not by the core; or slowly by fq. */
 bool stream_sends_singly(const struct sock *sk)
 {
+	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (READ_ONCE(sk->sk_pacing_rate) == ~0UL)
+	if (stream_pace_now(sk) == ~0UL)
 		return false;
 	if (tp->data_segs_out < STREAM_UNPACED)
 		return tcp_send_head(sk);
-	return stream_is_by_fq(sk) && stream_is_slow(sk) &&
+	return (s->singly || (stream_is_by_fq(sk) && stream_is_slow(sk))) &&
 	       (tcp_send_head(sk) || tp->lost_out > tp->retrans_out);
 }
 
-/* ns that the next segment takes at @pace */
-static u64 stream_next_lasts(const struct sock *sk, unsigned long pace)
+/* Segments that it sends in one go at @pace where the core does not pace it */
+static u32 stream_go(const struct sock *sk, unsigned long pace)
+{
+	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!s->singly || tp->data_segs_out < STREAM_UNPACED)
+		return 1;
+	return clamp_t(unsigned long, (pace >> STREAM_BURST_SHIFT) / tp->mss_cache,
+		       1, STREAM_BURST_MOST);
+}
+
+/* ns that the next @segments take at @pace */
+static u64 stream_next_lasts(const struct sock *sk, unsigned long pace, u32 segments)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct sk_buff *head = tcp_send_head(sk);
-	u32 bytes = tp->mss_cache;
+	u32 bytes = tp->mss_cache * segments;	/* 2^31 at most */
 
-	if (head && tp->lost_out <= tp->retrans_out)
+	if (segments == 1 && head && tp->lost_out <= tp->retrans_out)
 		bytes = min(bytes, head->len);
 	return div64_ul((u64)bytes * NSEC_PER_SEC, pace);
 }
 
 /*
- * Hold back one of the first ten that is not due.  A turn (pool_unbook()) may have put it off
- * by more than a segment takes.  Not where the peer has no room: the window probe would be
- * put off as well.
+ * Hold back the next @segments if they are not due.  A turn (pool_unbook()) may have put them
+ * off by more than they take.  Not where the peer has no room: the window probe would be put
+ * off as well.
  */
-static bool stream_hold_first(struct sock *sk, unsigned long pace)
+static bool stream_hold_next(struct sock *sk, unsigned long pace, u32 segments)
 {
 	struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 full = div64_ul((u64)tp->mss_cache * NSEC_PER_SEC, pace);
+	u64 full = div64_ul((u64)tp->mss_cache * segments * NSEC_PER_SEC, pace);
 
 	s->depart = min(s->depart, tp->tcp_clock_cache + full);
 	if (tp->tcp_clock_cache >= s->depart || tp->snd_wnd < tp->mss_cache)
@@ -315,7 +343,8 @@ static bool stream_hold_first(struct sock *sk, unsigned long pace)
  *
  * A slow stream, too, sends one at a time: with each packet fq takes its pacing back, and
  * would keep the rest of what the core sends in one go.  But the core holds each until its
- * time (tcp_wstamp_ns), and sets the timer then.
+ * time (tcp_wstamp_ns), and sets the timer then.  Not at SO_MAX_PACING_RATE 0: a stream that
+ * had it is paced here for good, a burst at a time.
  *
  * If the timer fires and nothing is sent, it is not set again, or it would fire every
  * few us for as long as a window is full.  The core calls this again when whatever
@@ -325,24 +354,21 @@ u32 circuit_send_singly(struct sock *sk, u32 window)
 {
 	struct stream *s = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	bool first = tp->data_segs_out < STREAM_UNPACED;
+	bool by_core = tp->data_segs_out >= STREAM_UNPACED && !s->singly;
 	bool granted = s->let_go == stream_next(sk);	/* and was not sent */
-	u32 in_flight = tcp_packets_in_flight(tp);
-	unsigned long pace = READ_ONCE(sk->sk_pacing_rate);
+	unsigned long pace = stream_pace_now(sk);
+	u32 in_flight = tcp_packets_in_flight(tp), go = stream_go(sk, pace);
 
-	/* SO_MAX_PACING_RATE 0: the core does not pace either */
-	if (!pace)
+	window = min(window, in_flight + go);
+	if (by_core && tp->tcp_clock_cache < tp->tcp_wstamp_ns)
 		return window;
-	window = min(window, in_flight + 1);
-	if (!first && tp->tcp_clock_cache < tp->tcp_wstamp_ns)
-		return window;
-	if (first && !granted && stream_hold_first(sk, pace))
+	if (!by_core && !granted && stream_hold_next(sk, pace, go))
 		return window;
 	if (window <= in_flight ||
 	    (granted && hrtimer_callback_running(&tp->pacing_timer)))
 		return window;
 	s->let_go = stream_next(sk);
-	s->depart = tp->tcp_clock_cache + stream_next_lasts(sk, pace);
+	s->depart = tp->tcp_clock_cache + stream_next_lasts(sk, pace, go);
 	stream_set_timer(sk, s->depart);
 	return window;
 }

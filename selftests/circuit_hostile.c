@@ -21,6 +21,7 @@
  *	circuit_hostile leak	[options] ADDRESS PORT
  *	circuit_hostile leave	[options] ADDRESS PORT
  *	circuit_hostile hold	[options] ADDRESS PORT
+ *	circuit_hostile zero	[options] ADDRESS PORT
  *
  *	-u UID		become this user first, without capabilities
  *	-n SOCKETS	-t MS		-w SEGMENTS that each asks for
@@ -65,7 +66,9 @@
  * from 10.99.1.1 on, resets all, and begins again; it prints how often the first ones
  * were tripped.  many connects to so many addresses from
  * ADDRESS on.  hoard accepts and does not read; leak keeps a socket that was reset;
- * leave goes to cubic; hold keeps connections to itself, to so many addresses.
+ * leave goes to cubic; hold keeps connections to itself, to so many addresses.  zero sends by
+ * one socket, and a process of its own sets SO_MAX_PACING_RATE 0 all the time, from the moment
+ * on that -p says; it prints the bytes sent and the segments sent again.
  *
  * Prints one line of NAME=value when it is done, send and inherit one each second, hold
  * one as soon as it is connected.
@@ -78,6 +81,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #include "sock.h"
 
@@ -685,6 +689,37 @@ static void set_max_pace(const struct options *o, unsigned int rate)
 			die("SO_MAX_PACING_RATE");
 }
 
+static void set_zero_for_ever(int fd)
+{
+	const unsigned int none = 0;
+
+	for (;;)
+		setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &none, sizeof(none));
+}
+
+static void run_zero(const struct options *o, const char *address, int port)
+{
+	long begin = clock_ms();
+	pid_t setter = 0;
+
+	connect_all(o, address, port, false);
+	while (clock_ms() - begin < o->ms) {
+		if (!setter && clock_ms() - begin >= o->turn_ms) {
+			setter = fork();
+			if (!setter)
+				set_zero_for_ever(streams[0].fd);
+		}
+		feed(o);
+		pause_ms(1);
+	}
+	kill(setter, SIGKILL);
+	waitpid(setter, NULL, 0);
+	printf("bytes=%llu retrans=%u\n",
+	       (unsigned long long)tcp_info_of(streams[0].fd).tcpi_bytes_acked,
+	       tcp_info_of(streams[0].fd).tcpi_total_retrans);
+	drop_all(o);
+}
+
 /* Each sends what it may: the core looks at its share. */
 static void poke_all(const struct options *o)
 {
@@ -1101,7 +1136,7 @@ static void run_leave(const struct options *who, const char *address, int port)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|hole|sleep|ahead|waves|relay|bursts|evict|many|read|leak|leave|hold [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
+		"usage: circuit_hostile windows|send|dead|hole|sleep|ahead|waves|relay|bursts|evict|many|read|leak|leave|hold|zero [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
 		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] [-g PID:UID] ADDRESS PORT\n"
 		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
 		"                       [-p MS] [-l MS] PORT\n");
@@ -1159,6 +1194,7 @@ static const struct command {
 	{ "leak", run_leak, NULL },
 	{ "leave", run_leave, NULL },
 	{ "hold", run_hold, NULL },
+	{ "zero", run_zero, NULL },
 	{ NULL, NULL, NULL },
 };
 

@@ -17,8 +17,8 @@
 # CHURN, FUZZ_CALLS, NLFUZZ_MESSAGES and FAULTS in the environment: how much the tests of
 # those names do; FAULTS_SEED: which faults.
 #
-# Not here but in make check-kernels: tracepoints and no_netfilter, which want
-# other kernels, and setup_neighbours, which wants daemons.
+# Not here but in make check-kernels: tracepoints and no_netfilter, which want other
+# kernels, race, which wants two processors, and setup_neighbours, which wants daemons.
 #
 # As many at once as there are processors.  What each said is in
 # build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
