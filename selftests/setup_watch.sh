@@ -826,6 +826,32 @@ partial_foreign()
 	host_end
 }
 
+# What does not fit beside the others of the file is left out, and they are set up.
+partial_over()
+{
+	local more="--via 10.79.0.254 --rtt 10ms --shaper htb --uplink 1gbit"
+
+	fresh over
+	another_device eth3
+	in_host ip addr add 10.79.0.1/24 dev eth3
+	cat >"$TMP/circuits" <<-END
+		add lhc --to 10.81.0.0/16 --rate 600mbit $more eth3
+		add ska --to 10.82.0.0/16 --rate 600mbit $more eth3
+		add esa --to 10.83.0.0/16 --rate 300mbit $more eth3
+	END
+	left_out "--partial, too much for the uplink" 1 \
+		'circuit ska: --rate: with circuit ska those on eth3 have 1.5gbit, more than the 1gbit of its uplink'
+	as_set_up "--partial, too much for the uplink"
+	equal "--partial, too much for the uplink: the others" "esa lhc" \
+		"$(setup list --json | jq -r '.[].name' | sort | xargs)"
+	sed -i 's/^\(add ska .*\)--uplink 1gbit/\1--uplink 2gbit/' "$TMP/circuits"
+	left_out "--partial, another uplink" 1 'circuit ska: --uplink: 2gbit of circuit ska is not the 1gbit'
+	sed -i '/^add ska /s/2gbit/1gbit/; /^add ska /s/600mbit/100mbit/' "$TMP/circuits"
+	works "--partial, it fits" setup apply --partial --quiet "$TMP/circuits"
+	works "--partial, too much: undo" setup undo --quiet --all
+	host_end
+}
+
 neighbours
 reloaded
 classes
@@ -846,4 +872,5 @@ another_one
 late_devices
 partial
 partial_foreign
+partial_over
 finish

@@ -15,7 +15,8 @@
 /* What one wire is asked for. */
 struct demand {
 	uint64_t rates, rests;		/* bytes/s */
-	const struct load *asker;	/* whom a refusal names, NULL = nobody is to be refused */
+	uint64_t speed;			/* of the device of ... */
+	bool asked;			/* ... a circuit that may be refused */
 	const struct load *rester;	/* a circuit with --rest */
 	const struct load *stater;	/* one with --uplink */
 	bool stacked;			/* a device above it has a circuit */
@@ -33,6 +34,18 @@ static int compare(const void *a, const void *b)
 	return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
 }
 
+static int compare_place(const void *a, const void *b)
+{
+	const struct load *x = a, *y = b;
+
+	return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
+}
+
+static bool may_be_refused(const struct load *l)
+{
+	return l->added && !l->circuit->overbook;
+}
+
 /* 0 = neither is known */
 uint64_t wire_capacity(uint64_t speed, uint64_t uplink)
 {
@@ -41,13 +54,15 @@ uint64_t wire_capacity(uint64_t speed, uint64_t uplink)
 	return speed < uplink ? speed : uplink;
 }
 
-static int check_uplink(const struct load *l, const struct load *stater, struct err *e)
+static int check_uplink(const struct load *l, const struct load *stater,
+			const struct circuit **refused, struct err *e)
 {
 	const struct load *named = l->added ? l : stater, *other = l->added ? stater : l;
 	char rate[32], its[32];
 
 	if (l->circuit->uplink == stater->circuit->uplink || !named->added)
 		return 0;
+	*refused = named->circuit;
 	return err_set(e, -EEXIST,
 		       "--uplink: %s of circuit %s is not the %s that circuit %s states for %s",
 		       format_rate(rate, sizeof(rate), named->circuit->uplink),
@@ -56,31 +71,55 @@ static int check_uplink(const struct load *l, const struct load *stater, struct 
 		       circuit_name(other->circuit), l->wire_name);
 }
 
-static int add_load(struct demand *d, const struct load *l, struct err *e)
+static int add_load(struct demand *d, const struct load *l, const struct circuit **refused,
+		    struct err *e)
 {
 	const struct circuit *c = l->circuit;
 
 	d->rates += c->rate;
 	d->stacked |= l->ifindex != l->wire;
-	if (l->added && !c->overbook && (!d->asker || c < d->asker->circuit))
-		d->asker = l;
+	if (may_be_refused(l)) {
+		d->asked = true;
+		d->speed = l->speed;
+	}
 	/* those of a device that say it say the same */
 	if (c->rest && (!d->rester || d->rester->ifindex != l->ifindex)) {
 		d->rests += c->rest;
 		d->rester = l;
 	}
 	if (c->uplink && d->stater)
-		return check_uplink(l, d->stater, e);
+		return check_uplink(l, d->stater, refused, e);
 	if (c->uplink)
 		d->stater = l;
 	return 0;
 }
 
-static int refuse(const struct demand *d, uint64_t most, bool by_uplink, struct err *e)
+/* The first, in the order of the list, that has no room beside what is not to be refused */
+static const struct load *first_without_room(struct load *wire, uint32_t n,
+					     const struct demand *d, uint64_t most)
+{
+	const struct load *first = NULL;
+	uint64_t sum = d->rests;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!may_be_refused(&wire[i]))
+			sum += wire[i].circuit->rate;
+	qsort(wire, n, sizeof(*wire), compare_place);
+	for (i = 0; i < n && (!first || sum <= most); i++) {
+		if (!may_be_refused(&wire[i]))
+			continue;
+		first = &wire[i];
+		sum += first->circuit->rate;
+	}
+	return first;
+}
+
+static int refuse(const struct demand *d, const struct load *l, uint64_t most, bool by_uplink,
+		  struct err *e)
 {
 	const char *above = d->stacked ? " and what sits on it" : "";
 	const char *carries = by_uplink ? "of its uplink" : "that it carries";
-	const struct load *l = d->asker;
 	char sum[32], rest[32], limit[32];
 
 	format_rate(sum, sizeof(sum), d->rates);
@@ -95,32 +134,39 @@ static int refuse(const struct demand *d, uint64_t most, bool by_uplink, struct 
 		       carries);
 }
 
-static int check_demand(const struct demand *d, struct err *e)
+static int admit_wire(struct load *wire, uint32_t n, const struct circuit **refused,
+		      struct err *e)
 {
-	uint64_t uplink = d->stater ? d->stater->circuit->uplink : 0, most;
-
-	if (!d->asker)
-		return 0;
-	most = wire_capacity(d->asker->speed, uplink);
-	if (!most || d->rates + d->rests <= most)
-		return 0;
-	return refuse(d, most, uplink && most == uplink, e);
-}
-
-/* @list is sorted; its circuits are told apart by where they are in memory. */
-int admit(struct load *list, uint32_t n, struct err *e)
-{
+	uint64_t uplink, most;
 	struct demand d = { 0 };
+	const struct load *l;
 	uint32_t i;
 	int rc = 0;
 
+	for (i = 0; i < n && !rc; i++)
+		rc = add_load(&d, &wire[i], refused, e);
+	if (rc || !d.asked)
+		return rc;
+	uplink = d.stater ? d.stater->circuit->uplink : 0;
+	most = wire_capacity(d.speed, uplink);
+	if (!most || d.rates + d.rests <= most)
+		return 0;
+	l = first_without_room(wire, n, &d, most);
+	*refused = l->circuit;
+	return refuse(&d, l, most, uplink && most == uplink, e);
+}
+
+/* Circuits are told apart by where they are in memory. */
+int admit(struct load *list, uint32_t n, const struct circuit **refused, struct err *e)
+{
+	uint32_t i, end;
+	int rc = 0;
+
 	qsort(list, n, sizeof(*list), compare);
-	for (i = 0; i < n && !rc; i++) {
-		if (!i || list[i - 1].wire != list[i].wire)
-			d = (struct demand){ 0 };
-		rc = add_load(&d, &list[i], e);
-		if (!rc && (i + 1 == n || list[i + 1].wire != list[i].wire))
-			rc = check_demand(&d, e);
+	for (i = 0; i < n && !rc; i = end) {
+		for (end = i + 1; end < n && list[end].wire == list[i].wire; end++)
+			;
+		rc = admit_wire(&list[i], end - i, refused, e);
 	}
 	return rc;
 }

@@ -9,8 +9,9 @@
  *
  * A wire's sum is the rates of all its circuits, and the rates that were stated for what
  * is in no class (--rest), once for each device.  A sum that is too large is refused by
- * the name of a circuit that this run adds, the first without --overbook; one that adds
- * none is not looked at, as it was admitted before.
+ * the name of a circuit that this run adds without --overbook: the first that does not fit
+ * beside all others that stand, and those before it.  A sum to which the run adds none is not
+ * looked at, as it was admitted before.
  */
 #ifndef CTCP_ADMIT_H
 #define CTCP_ADMIT_H
@@ -27,7 +28,8 @@ struct load {
 	bool added;		/* by this run */
 };
 
-int admit(struct load *list, uint32_t n, struct err *e);
+/* @refused: which circuit, where that is the reason (-ERANGE, -EEXIST); sorts @list */
+int admit(struct load *list, uint32_t n, const struct circuit **refused, struct err *e);
 uint64_t wire_capacity(uint64_t speed, uint64_t uplink);
 
 #endif

@@ -139,6 +139,7 @@ bool stops(const struct session *s, uint32_t i)
 static int admit_all(struct session *s, struct err *e)
 {
 	struct load *list = calloc(s->state.n_circuits + 1, sizeof(*list));
+	const struct circuit *refused = NULL;
 	uint32_t i, n = 0;
 	int rc;
 
@@ -156,7 +157,9 @@ static int admit_all(struct session *s, struct err *e)
 			.added = m->standing == ADDING,
 		};
 	}
-	rc = admit(list, n, e);
+	rc = admit(list, n, &refused, e);
+	if (refused)
+		out_copy(s->failed_for, sizeof(s->failed_for), refused->name);
 	free(list);
 	return rc;
 }

@@ -25,6 +25,7 @@ static struct circuit circuits[MANY];
 static struct load list[MANY];
 static uint32_t n;
 static struct err e;
+static const struct circuit *named;
 
 static struct circuit *put(const char *name, int ifindex, uint64_t rate, bool added)
 {
@@ -49,7 +50,8 @@ static int ask(uint64_t speed)
 		list[i].speed = speed;
 	memcpy(copy, list, sizeof(copy));
 	e.text[0] = 0;
-	return admit(copy, n, &e);
+	named = NULL;
+	return admit(copy, n, &named, &e);
 }
 
 static void refused(uint64_t speed, const char *says)
@@ -109,6 +111,24 @@ static void test_named(void **state)
 	put("one", V5, 6 * GBIT, true);
 	put("two", V6, 6 * GBIT, true);
 	refused(10 * GBIT, "with circuit one those");
+	assert_ptr_equal(named, &circuits[1]);
+}
+
+/* Of several that a run adds, the one that does not fit beside those before it. */
+static void test_last_drop(void **state)
+{
+	(void)state;
+	put("three", V6, 3 * GBIT, false);
+	put("six", V5, 6 * GBIT, true);
+	put("two", ETH, 2 * GBIT, true);
+	put("one", V5, 1 * GBIT, true);
+	refused(10 * GBIT, "with circuit two those");
+	assert_ptr_equal(named, &circuits[2]);
+	circuits[2].rate = 0;
+	assert_int_equal(ask(10 * GBIT), 0);
+	assert_null(named);
+	circuits[0].rate = 11 * GBIT;
+	refused(10 * GBIT, "with circuit six those");
 }
 
 static void test_uplink(void **state)
@@ -128,6 +148,7 @@ static void test_uplink(void **state)
 	/* one for a wire */
 	b->uplink = 8 * GBIT;
 	assert_int_equal(ask(0), -EEXIST);
+	assert_ptr_equal(named, b);
 	assert_string_equal(e.text,
 			    "--uplink: 8gbit of circuit b is not the 7.999gbit that circuit a states for eth1");
 	list[0].added = true;
@@ -176,6 +197,7 @@ int main(void)
 		cmocka_unit_test_setup(test_device, empty),
 		cmocka_unit_test_setup(test_vlans, empty),
 		cmocka_unit_test_setup(test_named, empty),
+		cmocka_unit_test_setup(test_last_drop, empty),
 		cmocka_unit_test_setup(test_uplink, empty),
 		cmocka_unit_test_setup(test_rest, empty),
 		cmocka_unit_test(test_capacity),
