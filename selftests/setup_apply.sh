@@ -388,7 +388,9 @@ fair_queues()
 	local queues i
 
 	host fq
-	works "--shaper fq" setup --quiet "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
+	works "--shaper fq" setup "${CIRCUIT[@]}" --streams 4 --shaper fq eth1
+	matches "--shaper fq: what else it holds" \
+		'^note: all else that leaves by eth1 is held to 1gbit, too, each flow$' "$OUT"
 	fq_is "--shaper fq" 1Gbit "$(in_host tc qdisc show dev eth1)"
 	works "--shaper fq --pace" \
 		setup --quiet "${CIRCUIT[@]}" --streams 4 --shaper fq --pace eth1

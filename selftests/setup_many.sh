@@ -239,6 +239,9 @@ files()
 	unchanged "diff changes nothing" "$before"
 	works "apply" setup apply "$TMP/circuits"
 	equal "apply: what the file has" "lhc ska " "$(circuits)"
+	equal "apply: how long that lasts, once" \
+		"note: all of this lasts until ctcp-setup undo --all, or the next boot: ctcp-setup.service applies /etc/ctcp-setup/circuits then" \
+		"$(grep ' lasts ' <<<"$OUT")"
 	works "diff after apply" setup diff "$TMP/circuits"
 	works "apply again" setup apply --json "$TMP/circuits"
 	json_is "apply again changes nothing" 0 '.changes | length'

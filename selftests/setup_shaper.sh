@@ -80,6 +80,12 @@ alone()
 	works "bare" setup --rate 1gbit --rtt 10ms --json eth1
 	json_is "bare: tbf" tbf .shaper
 	json_is "bare: no reason" null .reason
+	matches "bare: what else it holds" \
+		'^all else that leaves by eth1 is held to 1gbit, too, in the same queue$' \
+		"$(jq -r '.notes[]' <<<"$OUT")"
+	matches "bare: how long that lasts" \
+		'until ctcp-setup undo eth1, or the next boot: ctcp-setup save /etc/ctcp-setup/circuits keeps it' \
+		"$(jq -r '.notes[]' <<<"$OUT")"
 	works "bare: undo" setup undo --quiet eth1
 	host_end
 }

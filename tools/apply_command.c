@@ -190,8 +190,10 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 	printf("%u circuit%s\n", circuits, circuits == 1 ? "" : "s");
 	print_chosen(stdout, &s->chosen.notes, false);
 	print_changes(stdout, &s->diff);
-	if (changed)
+	if (changed) {
 		print_begun(&s->state.confirm);
+		print_notes(stdout, &s->notes);
+	}
 	return 0;
 }
 
@@ -227,6 +229,8 @@ static int run_apply(struct session *s, void *data, struct err *e)
 		rc = session_diff(s, e);
 	if (!rc && s->args->dry_run) {
 		print_chosen(stdout, &s->chosen.notes, true);
+		if (!s->args->quiet)
+			print_notes(stderr, &s->notes);
 		return print_commands(stdout, &s->diff, e);
 	}
 	if (!rc)

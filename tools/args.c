@@ -243,7 +243,7 @@ static int parse_words(int argc, char **argv, struct args *a, struct err *e)
 static int parse_file(int argc, char **argv, struct args *a, struct err *e)
 {
 	if (argc != 1)
-		return err_set(e, -EINVAL, "which file of circuits? e.g. /etc/ctcp-setup/circuits");
+		return err_set(e, -EINVAL, "which file of circuits? e.g. " CIRCUITS_FILE);
 	a->file = argv[0];
 	return 0;
 }

@@ -37,6 +37,8 @@ struct args {
 	bool version;
 };
 
+#define CIRCUITS_FILE	"/etc/ctcp-setup/circuits"	/* what ctcp-setup.service applies */
+
 /* Which options a command takes, as bits. */
 #define TAKES_CIRCUIT	1U
 #define TAKES_JSON	2U

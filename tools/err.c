@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "err.h"
 #include "text.h"
@@ -26,17 +27,36 @@ void notes_add(struct notes *to, const struct notes *from)
 
 	for (i = 0; i < from->n; i++)
 		note(to, "%s", from->text[i]);
+	if (to)
+		to->more += from->more;
 }
 
-/* A note past the last slot, or to nobody, is dropped: nothing depends on one. */
+static int is_said(const struct notes *notes, const char *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < notes->n; i++)
+		if (!strcmp(notes->text[i], text))
+			return 1;
+	return 0;
+}
+
+/* Once, whoever else says it; one past the last slot is counted, and one to nobody dropped. */
 void note(struct notes *notes, const char *fmt, ...)
 {
+	char text[sizeof(notes->text[0])];
 	va_list ap;
 
-	if (!notes || notes->n == NOTES_MAX)
+	if (!notes)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(notes->text[notes->n], sizeof(notes->text[0]), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	text_clean(notes->text[notes->n++]);
+	text_clean(text);
+	if (is_said(notes, text))
+		return;
+	if (notes->n == NOTES_MAX)
+		notes->more++;
+	else
+		strcpy(notes->text[notes->n++], text);
 }

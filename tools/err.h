@@ -30,6 +30,7 @@ struct err {
 
 struct notes {
 	unsigned int n;
+	unsigned int more;	/* for which there is no room */
 	char text[NOTES_MAX][384];
 };
 

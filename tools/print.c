@@ -24,6 +24,8 @@ void print_notes(FILE *out, const struct notes *notes)
 
 	for (i = 0; i < notes->n; i++)
 		fprintf(out, "note: %s\n", notes->text[i]);
+	if (notes->more)
+		fprintf(out, "note: and %u more such notes\n", notes->more);
 }
 
 /* 500 MB/s, 77.76 MB/s: three digits and a unit of 1000, as link rates are. */

@@ -247,13 +247,14 @@ struct lot {
 static void ask_lot(void *data)
 {
 	const struct lot *lot = data;
-	unsigned int said = lot->s->notes.n;
+	unsigned int said = lot->s->notes.n, more = lot->s->notes.more;
 	uint32_t i;
 
 	for (i = lot->first; i < lot->end; i++)
 		if (lot->asks(lot->s, i) && !lot->s->planned[i].rc)
 			lot->ask(lot->s, i);
 	lot->s->notes.n = said;
+	lot->s->notes.more = more;
 }
 
 /*

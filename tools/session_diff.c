@@ -111,6 +111,22 @@ void session_check_routes(struct session *s, const struct circuit *c)
 		check_route(s, &c->to[i], circuit_algorithm(c));
 }
 
+static void say_how_long(struct session *s, const struct circuit *c)
+{
+	const char *file = s->args->file;
+
+	if (!file)
+		note(&s->notes,
+		     "all of this lasts until ctcp-setup undo %s, or the next boot: ctcp-setup save " CIRCUITS_FILE " keeps it for ctcp-setup.service",
+		     circuit_name(c));
+	else if (strcmp(file, CIRCUITS_FILE))
+		note(&s->notes,
+		     "all of this lasts until ctcp-setup undo --all, or the next boot: ctcp-setup.service applies " CIRCUITS_FILE " then");
+	else
+		note(&s->notes,
+		     "all of this lasts until ctcp-setup undo --all, or the next boot, unless ctcp-setup.service is enabled");
+}
+
 /* The device of a connection by a VLAN is the VLAN. */
 static void say_who_is_above(struct session *s, const struct circuit *c, int ifindex)
 {
@@ -151,10 +167,12 @@ static void say_who_uses_it(struct session *s, const struct circuit *c, const st
 		note(&s->notes,
 		     "all else that leaves by %s is held to %s, too, in the same queue",
 		     c->dev, format_rate(rate, sizeof(rate), c->rate));
+	if (c->shaper == SHAPER_FQ && p->plan.maxrate < FQ_NO_MAXRATE)
+		note(&s->notes, "all else that leaves by %s is held to %s, too, each flow",
+		     c->dev, format_rate(rate, sizeof(rate), p->plan.maxrate));
 	if (c->shaper == SHAPER_HTB)
 		say_rest(s, c, p);
-	note(&s->notes, "all of this lasts until ctcp-setup undo %s, or the next boot",
-	     circuit_name(c));
+	say_how_long(s, c);
 }
 
 /*

@@ -466,7 +466,7 @@ static void test_memory(void **state)
 	p.need = 200000;
 	plan_memory(&f, 0, &p, &notes);
 	plan_memory(&f, 1, &p, &notes);
-	assert_int_equal(notes.n, 2);
+	assert_int_equal(notes.n, 1);
 }
 
 /* Alali 2016, 3.4 and 3.5.3 */

@@ -10,6 +10,7 @@
 #include "test.h"
 
 #include "circuit.h"
+#include "err.h"
 #include "map.h"
 #include "out.h"
 #include "text.h"
@@ -441,6 +442,29 @@ static void test_map(void **state)
 	assert_null(map_get(&m, "c0"));
 }
 
+/* Each once; those past the last slot are counted. */
+static void test_notes(void **state)
+{
+	static struct notes notes, all;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2 * NOTES_MAX; i++)
+		note(&notes, "eth%d", i / 2);
+	assert_int_equal(notes.n, NOTES_MAX);
+	assert_int_equal(notes.more, 0);
+	assert_string_equal(notes.text[NOTES_MAX - 1], "eth23");
+	note(&notes, "eth%d", 7);
+	assert_int_equal(notes.more, 0);
+	note(&notes, "one more");
+	note(&notes, "and another");
+	assert_int_equal(notes.more, 2);
+	notes_add(&all, &notes);
+	notes_add(&all, &notes);
+	assert_int_equal(all.n, NOTES_MAX);
+	note(NULL, "to nobody");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_out),
 		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_notes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
