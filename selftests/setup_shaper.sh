@@ -92,7 +92,7 @@ alone()
 
 several()
 {
-	local before kept wanted=htb:htb:htb
+	local before kept written wanted=htb:htb:htb
 
 	without_module
 	host several
@@ -112,10 +112,13 @@ several()
 	works "several: verify" setup verify
 	works "several: del" setup del esa --quiet
 	kept=$(state)
+	written=$(stat -c '%n %i %y' "$CTCP_RUNDIR"/*.state)
 	works "several: apply again" setup apply --json "$TMP/circuits"
 	json_is "several: apply again changes nothing" 0 '.changes | length'
 	json_is "several: apply again chooses nothing" 0 '.chosen | length'
-	unchanged "several: apply again writes nothing" "$kept"
+	unchanged "several: apply again changes nothing" "$kept"
+	equal "several: apply again writes nothing" "$written" \
+		"$(stat -c '%n %i %y' "$CTCP_RUNDIR"/*.state)"
 	setup save >"$TMP/saved"
 	equal "several: save has it in words" 2 "$(grep -c -- '--shaper \(htb --unpaced\|none --pace\) ' "$TMP/saved")"
 	works "several: the other stays as it was chosen" setup del ska --quiet

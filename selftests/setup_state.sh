@@ -71,6 +71,81 @@ two_runs()
 	host_end
 }
 
+# Each of two has the lock for longer than half of what is waited for one.
+in_a_row()
+{
+	host in-a-row
+	mkdir -p "$CTCP_RUNDIR"
+	: >>"$CTCP_RUNDIR/lock"
+	(flock 7 && echo 4711 >&7 && sleep 3) 7<>"$CTCP_RUNDIR/lock" &
+	until_true 10 locked
+	(flock 7 && echo 4712 >&7 && sleep 4) 7<>"$CTCP_RUNDIR/lock" &
+	works "two other runs in a row" setup --quiet "${CIRCUIT[@]}" eth1
+	wait
+	works "two other runs in a row: undo" setup undo --quiet eth1
+	host_end
+}
+
+# Each adds a circuit of its own: all have one in the end, and nobody's is lost.
+twenty()
+{
+	local i pids=() failed=0
+
+	host twenty
+	for i in {1..20}; do
+		in_host ctcp-setup add "c$i" --to "10.9$((i % 10)).$i.0/24" --via 10.78.0.254 \
+			--rate 10mbit --rtt 10ms --shaper none --quiet eth1 \
+			>"$TMP/run-$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || failed=$((failed + 1))
+	done
+	equal "twenty runs at once: failed" "0 " "$failed $(cat "$TMP"/run-* | head -n 3)"
+	equal "twenty runs at once: circuits" 20 "$(setup list --json | jq length)"
+	works "twenty runs at once: verify" setup verify
+	works "twenty runs at once: undo" setup undo --quiet --all
+	host_end
+}
+
+# show_all: as often as there is another change to look at
+show_all()
+{
+	local shows=0 failed=0
+
+	while [ ! -e "$TMP/changed" ]; do
+		in_host ctcp-setup show --json >"$TMP/shown" 2>"$TMP/said" &&
+			jq -e length "$TMP/shown" >/dev/null || failed=$((failed + 1))
+		shows=$((shows + 1))
+	done
+	equal "show beside a writer: failed" "0 " "$failed $(<"$TMP/said")"
+	at_least "show beside a writer: so often" 5 $shows
+}
+
+change_often()
+{
+	local i
+
+	for i in {1..40}; do
+		setup change moving --rate $((i % 2 + 1))gbit --quiet || break
+	done
+	echo "$i" >"$TMP/changed"
+}
+
+beside_a_writer()
+{
+	host beside
+	works "one that changes" setup add moving --to 10.81.0.0/16 --via 10.78.0.254 \
+		--rate 1gbit --rtt 10ms --shaper tbf --quiet eth1
+	rm -f "$TMP/changed"
+	change_often &
+	show_all
+	wait $!
+	equal "a writer beside show: changes" 40 "$(<"$TMP/changed")"
+	works "a writer beside show: undo" setup undo --quiet --all
+	host_end
+}
+
 held_up()
 {
 	host held-up
@@ -284,6 +359,9 @@ namespaces()
 }
 
 two_runs
+in_a_row
+twenty
+beside_a_writer
 held_up
 others
 full_disk

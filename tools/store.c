@@ -146,17 +146,23 @@ static int lock_busy(int fd, struct err *e)
 		       LOCK_WAIT_MS / 1000, pid);
 }
 
+/* The wait begins anew with each run that comes before this one, however many there are. */
 static int wait_for_lock(int fd, struct err *e)
 {
 	const struct timespec poll = { .tv_nsec = LOCK_POLL_MS * 1000000L };
+	char holder[16], before[16] = "";
 	int waited;
 
 	for (waited = 0; flock(fd, LOCK_EX | LOCK_NB); waited += LOCK_POLL_MS) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_set(e, -errno, "cannot lock the state: %s",
 				       strerror(errno));
+		read_holder(fd, holder);
+		if (strcmp(holder, before))
+			waited = 0;
 		if (waited >= LOCK_WAIT_MS)
 			return lock_busy(fd, e);
+		strcpy(before, holder);
 		nanosleep(&poll, NULL);
 	}
 	return 0;
