@@ -98,21 +98,22 @@ static int add_load(struct demand *d, const struct load *l, const struct circuit
 static const struct load *first_without_room(struct load *wire, uint32_t n,
 					     const struct demand *d, uint64_t most)
 {
-	const struct load *first = NULL;
+	uint32_t i, first = 0;
 	uint64_t sum = d->rests;
-	uint32_t i;
 
 	for (i = 0; i < n; i++)
 		if (!may_be_refused(&wire[i]))
 			sum += wire[i].circuit->rate;
 	qsort(wire, n, sizeof(*wire), compare_place);
-	for (i = 0; i < n && (!first || sum <= most); i++) {
+	for (i = 0; i < n; i++) {
 		if (!may_be_refused(&wire[i]))
 			continue;
-		first = &wire[i];
-		sum += first->circuit->rate;
+		first = i;
+		sum += wire[i].circuit->rate;
+		if (sum > most)
+			break;
 	}
-	return first;
+	return &wire[first];
 }
 
 static int refuse(const struct demand *d, const struct load *l, uint64_t most, bool by_uplink,

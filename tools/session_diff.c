@@ -117,11 +117,12 @@ static void say_how_long(struct session *s, const struct circuit *c)
 
 	if (!file)
 		note(&s->notes,
-		     "all of this lasts until ctcp-setup undo %s, or the next boot: ctcp-setup save " CIRCUITS_FILE " keeps it for ctcp-setup.service",
-		     circuit_name(c));
+		     "all of this lasts until ctcp-setup undo %s, or the next boot: ctcp-setup save %s keeps it for ctcp-setup.service",
+		     circuit_name(c), CIRCUITS_FILE);
 	else if (strcmp(file, CIRCUITS_FILE))
 		note(&s->notes,
-		     "all of this lasts until ctcp-setup undo --all, or the next boot: ctcp-setup.service applies " CIRCUITS_FILE " then");
+		     "all of this lasts until ctcp-setup undo --all, or the next boot: ctcp-setup.service applies %s then",
+		     CIRCUITS_FILE);
 	else
 		note(&s->notes,
 		     "all of this lasts until ctcp-setup undo --all, or the next boot, unless ctcp-setup.service is enabled");
