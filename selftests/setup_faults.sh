@@ -14,7 +14,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup circuit_faults tc pgrep
+need_commands ctcp-setup circuit_faults circuit_nl tc pgrep
 need_module
 
 FAULTS=${FAULTS:-10}
@@ -86,14 +86,14 @@ bad()
 	BROKEN=$((BROKEN + 1))
 }
 
-# What it says of itself: 0 and 3 are done, 1 is as before; else it was killed.  undo and
-# del go on past what the kernel refuses, and say that it is left, and past a state that
-# cannot be written, and say that all is taken back.
+# What it says of itself: 0 and 3 are done, 1 is as before; else it was killed.  undo, del
+# and cancel go on past what the kernel refuses, and say that it is left, and past a state
+# that cannot be written, and say that all is taken back.
 judge()
 {
 	local now
 
-	[ "$RC" != 1 ] || ! grep -qE 'settings are not as before|taken back all the same' <<<"$ERR" ||
+	[ "$RC" != 1 ] || ! grep -qE 'settings are not as before|taken back (all the same|but for)' <<<"$ERR" ||
 		RC=partly
 	case $RC in
 	0 | 3) bad "exit $RC, so the machine is as asked for" "$NEW" "$(machine)" ;;
@@ -113,6 +113,7 @@ heal()
 		[ "$RC" = 0 ] || [ "$NEW_LIST" = "$OLD_LIST" ] ||
 			bad "the same again: exit status" 0 "$RC $ERR"
 	fi
+	setup confirm --quiet 2>/dev/null	# of a change on trial
 	setup apply --quiet "$NEW_FILE" 2>/dev/null
 	run setup verify
 	[ "$RC" = 0 ] || bad "healed: verify" 0 "$RC $OUT $ERR"
@@ -123,6 +124,7 @@ heal()
 # begin FILE: these circuits and no others
 begin()
 {
+	setup confirm --quiet 2>/dev/null
 	setup apply --quiet "$1" 2>/dev/null || fail "apply of $1"
 	"$PREPARE"
 }
@@ -176,6 +178,17 @@ on_trial()
 	setup change lhc --rate 2gbit --quiet --confirm-within 1h 2>/dev/null
 }
 
+# A circuit that no list has
+without_lab()
+{
+	in_host circuit_nl del lab 2>/dev/null
+}
+
+with_lab()
+{
+	in_host circuit_nl new lab prefix 10.99.0.0/16 window 7 2>/dev/null
+}
+
 echo "# FAULTS=$FAULTS FAULTS_SEED=$SEED"
 without_module
 host faults
@@ -183,6 +196,7 @@ BEFORE=$(state)
 PREPARE=nothing
 CHOICE=chosen
 circuits_file none "# none"
+circuits_file bare "add eth1 --rate 1gbit --rtt 10ms --shaper tbf eth1"
 circuits_file one "$LHC"
 circuits_file two "$LHC" "$SKA"
 circuits_file other "$SKA"
@@ -190,6 +204,7 @@ circuits_file faster "${LHC/1gbit/2gbit}"
 circuits_file new "${LHC/1gbit/2gbit}" "$ESA"
 # shellcheck disable=SC2086 # words of a command
 {
+	walk "the bare command" none bare --rate 1gbit --rtt 10ms --quiet eth1
 	walk "the first add" none one $LHC --quiet
 	walk "add" one two $SKA --quiet
 }
@@ -200,6 +215,15 @@ walk "del, not answered" two other del lhc --quiet
 CHOICE=chosen
 walk "apply" two new apply --quiet "$TMP/new"
 walk "undo" two none undo --all --quiet
+walk "change on trial" one faster change lhc --rate 2gbit --quiet --confirm-within 1h
+walk "save" two two save "$TMP/saved"
+walk "adopt" one one adopt lhc --quiet
+walk "reset" one one reset lhc --quiet
 PREPARE=on_trial
 walk "confirm" one faster confirm
+walk "cancel" one one cancel
+PREPARE=without_lab
+walk "circuit set" one one circuit set lab prefix 10.99.0.0/16 window 7
+PREPARE=with_lab
+walk "circuit del" one one circuit del lab
 finish

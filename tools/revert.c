@@ -13,18 +13,32 @@
 #include "revert.h"
 #include "session.h"
 
+/* Circuits of before that cannot be set up now, and are not, though their device is there */
+static uint32_t not_planned(const struct session *s)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->state.n_circuits; i++)
+		n += s->state.circuits[i].standing == ADDING && s->planned[i].rc &&
+		     s->planned[i].rc != -ENODEV;
+	return n;
+}
+
 static int go_back(struct session *s, struct revert *r, struct err *e)
 {
 	int rc = session_read(s, e);
 
+	r->left = 0;
 	r->none = !rc && r->only && !confirm_equal(&s->waits, r->only);
 	if (rc || r->none)
 		return rc;
 	state_revert(&s->state);
 	rc = session_diff(s, e);
-	if (!rc)
+	if (!rc) {
+		r->left = not_planned(s);
 		rc = session_commit(s, AT_ANY_COST, e);
-	r->left = s->diff.left + s->outcome.failed;
+	}
+	r->left += s->diff.left + s->outcome.failed;
 	notes_add(&r->notes, &s->notes);
 	notes_add(&r->notes, &s->trouble);
 	return rc;

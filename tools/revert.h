@@ -14,7 +14,7 @@ struct revert {
 	int lock;			/* of the state, which the caller holds */
 	const struct confirm *only;	/* this change and no other; NULL = what waits */
 	bool none;			/* it does not wait any more */
-	uint32_t left;			/* items that did not come back */
+	uint32_t left;			/* items that did not come back, and circuits */
 	struct notes notes;		/* what did not come back, and why */
 };
 
