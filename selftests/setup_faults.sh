@@ -156,6 +156,7 @@ walk()
 	at_least "$name: faults" 1 $faults
 	equal "$name: faults that did harm" 0 $BROKEN
 	setup cancel --quiet 2>/dev/null
+	without_lab
 	succeeds "$name: no timer is left" until_true 5 no_timer
 	setup undo --all --quiet 2>/dev/null
 	unchanged "$name: undo leaves the host as it was" "$BEFORE"
