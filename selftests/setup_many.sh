@@ -16,6 +16,7 @@ MANY=300
 slow_kernel && MANY=40	# still more than are set at once
 ANSWERS=4		# for each part, at most
 LOOKS=100
+ONE=80			# answers for one among MANY: asked of it alone
 
 # circuits: their names as the kernel has them, in one line
 circuits()
@@ -489,6 +490,10 @@ at_once()
 	equal "at once, $shaper: twice the rate: all" $MANY "$(configured | grep -c ' rate=2500000 ')"
 	works "at once, $shaper: as it was" setup apply --quiet "$TMP/circuits"
 	same "at once, $shaper: as it was: the same" "$one_by_one" "$(made)"
+	counted "at once, $shaper: add one more" $ONE add one --to 10.99.0.0/24 \
+		--via 10.78.0.254 --rate 10mbit --rtt 10ms --shaper "$shaper" --quiet eth1
+	works "at once, $shaper: del of that one" setup del one --quiet
+	same "at once, $shaper: as it was again" "$one_by_one" "$(made)"
 	counted "at once, $shaper: undo" $((parts * ANSWERS)) undo --all --quiet
 	unchanged "at once, $shaper: all as before again" "$before"
 	host_end

@@ -11,7 +11,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup ctcp-setup-faulty tc flock
+need_commands ctcp-setup ctcp-setup-faulty tc flock setpriv
 need_module
 
 CIRCUIT=(--rate 4gbit --rtt 26ms --to 10.79.0.0/16)
@@ -424,6 +424,69 @@ device_renamed()
 	host_end
 }
 
+# Renamed while it is up it keeps its routes, ours too.
+renamed_live()
+{
+	local before
+
+	fresh renamed-live
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" eth1
+	if ! ip -n "$HOST" link set eth1 name wan0 2>/dev/null; then
+		pass "renamed live # SKIP this kernel renames no device that is up"
+		host_end
+		return
+	fi
+	works "renamed live: verify" setup verify
+	matches "renamed live: the route" 'via 10.78.0.254 dev wan0 .*congctl circuit' \
+		"$(in_host ip route show 10.79.0.0/16)"
+	works "renamed live: undo of the old name" setup undo --quiet eth1
+	ip -n "$HOST" link set wan0 name eth1
+	unchanged "renamed live: all as before" "$before"
+	host_end
+}
+
+# A name that is words of a shell: what --dry-run prints can be given to one.
+device_named_as_words()
+{
+	local odd='x;id'
+
+	fresh words
+	mkdir "$TMP/stubs"
+	for stub in modprobe sysctl tc ip ctcp-setup id; do
+		printf '#!/bin/sh\necho "${0##*/} $*" >>%s\n' "$TMP/ran" >"$TMP/stubs/$stub"
+	done
+	chmod +x "$TMP"/stubs/*
+	rename eth1 "$odd"
+	setup --dry-run --quiet "${OTHER[@]}" --via 10.78.0.254 "$odd" >"$TMP/commands"
+	PATH=$TMP/stubs /bin/sh "$TMP/commands"
+	matches "a name that is words: the qdisc" "^tc qdisc replace dev $odd root " "$(<"$TMP/ran")"
+	refused "a name that is words: none is run" grep -q '^id' "$TMP/ran"
+	host_end
+}
+
+# Without the right to load a module, and where no sysctl can be written
+not_allowed()
+{
+	local before
+
+	fresh not-allowed
+	before=$(state)
+	complains "without CAP_SYS_MODULE" 1 'tcp_circuit.*(not permitted|CAP_SYS_MODULE)' \
+		in_host setpriv --bounding-set=-sys_module ctcp-setup --quiet "${CIRCUIT[@]}" eth1
+	unchanged "without CAP_SYS_MODULE: all as before" "$before"
+	modprobe tcp_circuit
+	before=$(state)
+	complains "a read-only /proc/sys" 1 'net\.ipv4\.[a-z_]*.*[Rr]ead-only' \
+		in_host unshare --mount --propagation private sh -c '
+			mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys &&
+			exec "$@"' sh ctcp-setup --quiet "${CIRCUIT[@]}" eth1
+	unchanged "a read-only /proc/sys: all as before" "$before"
+	works "after both of them" setup --quiet "${CIRCUIT[@]}" eth1
+	works "after both of them: undo" setup undo --quiet eth1
+	host_end
+}
+
 # A name that is neither UTF-8 nor without control characters: the state has it as it is,
 # and who reads is shown another.
 device_renamed_oddly()
@@ -710,7 +773,10 @@ two_devices
 somebody
 device_gone
 device_renamed
+renamed_live
+device_named_as_words
 device_renamed_oddly
+not_allowed
 device_anew
 module_gone
 module_of_somebody

@@ -40,7 +40,7 @@
 #define LOCK_POLL_MS	20
 #define STATE_MAX	(256 << 20)	/* bytes; 60,000 circuits have some 30 MB */
 
-/* A cookie is never used again before the next boot; an inode may be. */
+/* A cookie is never used again before the next boot; an inode may be: kernels before 5.14. */
 static int netns_key(char key[NETNS_KEY])
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
@@ -50,12 +50,12 @@ static int netns_key(char key[NETNS_KEY])
 
 	if (fd < 0)
 		return -errno;
-	rc = getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len);
+	rc = getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len) ? -errno : 0;
 	close(fd);
-	if (!rc) {
+	if (!rc)
 		snprintf(key, NETNS_KEY, "c%" PRIu64, cookie);
-		return 0;
-	}
+	if (rc != -ENOPROTOOPT)
+		return rc;
 	if (stat("/proc/self/ns/net", &st))
 		return -errno;
 	snprintf(key, NETNS_KEY, "i%" PRIu64, (uint64_t)st.st_ino);
