@@ -156,7 +156,10 @@ good_devices()
 	ip -n "$HOST" link set eth2.7 up
 	good_device eth2.7 'eth2.7 sits on eth2'
 	# Debian's kernels have it, the lab's has not
-	ip -n "$HOST" link add link eth2 name mac2 type macvlan 2>/dev/null || return
+	if ! ip -n "$HOST" link add link eth2 name mac2 type macvlan 2>/dev/null; then
+		echo "# good_devices: no macvlan, this kernel has none" >&2
+		return
+	fi
 	ip -n "$HOST" link set mac2 addrgenmode none
 	ip -n "$HOST" link set mac2 up
 	good_device mac2 'mac2 sits on eth2'

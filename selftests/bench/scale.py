@@ -23,7 +23,11 @@ BARS = [
     ("htb", 4096, "show", 0.3),
     ("routes", 200000, "add one", 0.01),
 ]
-GROWTH = ("module", 4096, 60000, "apply")    # no more than the number of circuits
+# layout, few, many, what, how many times as long at most
+GROWTH = [
+    ("module", 4096, 60000, "apply", 60000 / 4096),
+    ("htb", 1, 60000, "packet", 1.1),
+]
 
 
 def medians(found):
@@ -51,11 +55,11 @@ def verdicts(figures):
             found.append(verdict(f"{name} / {other}", ratio, part, ""))
         else:
             found.append(verdict(name, figures[key][0], most, "s"))
-    layout, few, many, what = GROWTH
-    if {(layout, few, what), (layout, many, what)} <= figures.keys():
-        growth = figures[(layout, many, what)][0] / figures[(layout, few, what)][0]
-        found.append(verdict(f"{layout}: {what} of {many} / of {few}", growth,
-                             many / few, ""))
+    for layout, few, many, what, most in GROWTH:
+        if {(layout, few, what), (layout, many, what)} <= figures.keys():
+            growth = figures[(layout, many, what)][0] / figures[(layout, few, what)][0]
+            found.append(verdict(f"{layout}: {what} of {many} / of {few}",
+                                 growth, most, ""))
     return found
 
 
@@ -81,11 +85,12 @@ def table(found, figures, busy):
     """Lines"""
     yield (f"kernel {found['kernel']}, medians of wall time; {os.cpu_count()} "
            f"processors were {busy:.0%} busy, with the machine itself")
-    yield (f"{'layout':8} {'number':>7} {'what':14} {'ms':>10} {'times':>6} "
+    yield (f"{'layout':8} {'number':>7} {'what':16} {'ms':>10} {'times':>6} "
            f"{'/ tc, ip':>9}")
     for (layout, circuits, what), (seconds, times) in figures.items():
-        yield (f"{layout:8} {circuits:7} {what:14} {1000 * seconds:10.1f} {times:6} "
-               f"{against(figures, layout, circuits, what):>9}")
+        places = 6 if what.startswith("packet") else 1
+        yield (f"{layout:8} {circuits:7} {what:16} {1000 * seconds:10.{places}f} "
+               f"{times:6} {against(figures, layout, circuits, what):>9}")
 
 
 def bars(judged):

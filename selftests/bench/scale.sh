@@ -13,7 +13,8 @@
 # It has one processor of the host, as each call goes from one process there to another,
 # which on two takes four times as long or not, by how long the other one has slept.
 # Ratios of one run are what counts.  SCALE_RUNS, SCALE_SIZES, SCALE_MOST, SCALE_ROUTES,
-# SCALE_INNER as scale_guest.py has them; SCALE_LIMIT: s after which the machine is ended.
+# SCALE_INNER, SCALE_CLASSES as scale_guest.py has them; SCALE_LIMIT: s after which the
+# machine is ended.
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +25,7 @@ words=()
 for word; do
 	case $word in
 	--quick) words+=("SCALE_SIZES=64" SCALE_RUNS=1 SCALE_MOST=0 SCALE_ROUTES=1000
-		SCALE_INNER=64) ;;
+		SCALE_INNER=64 SCALE_CLASSES=64) ;;
 	--json) ;;
 	*)
 		sed -n '4,8s/^# \{0,1\}//p' "$0" >&2
@@ -32,7 +33,7 @@ for word; do
 		;;
 	esac
 done
-for name in SCALE_RUNS SCALE_SIZES SCALE_MOST SCALE_ROUTES SCALE_INNER; do
+for name in SCALE_RUNS SCALE_SIZES SCALE_MOST SCALE_ROUTES SCALE_INNER SCALE_CLASSES; do
 	if [ -n "${!name:-}" ]; then words+=("$name=${!name// /,}"); fi
 done
 

@@ -7,6 +7,8 @@
     SCALE_ROUTES   routes of others on the host: "200000"
     SCALE_RUNS     how often each is done: "5"
     SCALE_INNER    how many classes in one htb, and in 16 below it, 0 = none: "4096"
+    SCALE_CLASSES  how many circuits with a class each, for what a packet costs beside
+                   them, 0 = none: "60000"
 
 What ctcp-setup does is done in one namespace and what tc and ip do in another like it,
 by turns, and who is first changes from run to run.  tc and ip get the very commands that
@@ -15,8 +17,12 @@ with the start of its program; "start" is that of `ctcp-setup -V`, which does no
 """
 
 import ctypes
+import ipaddress
 import json
 import os
+import re
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -29,6 +35,8 @@ VIA = "--via 10.78.0.254 --rate 10mbit --rtt 10ms"
 LIBC = ctypes.CDLL(None, use_errno=True)
 AT_ONCE = 20000  # lines of a batch
 SAMPLES = 5     # of what is over at once, in each run
+BURST = 1000    # packets of one system call
+BURSTS = 200    # of one sample
 
 
 class Failed(Exception):
@@ -243,6 +251,94 @@ def small_qdiscs(points, circuits, runs):
                 host.end()
 
 
+class IoVec(ctypes.Structure):
+    """struct iovec"""
+    _fields_ = [("base", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+
+
+class MsgHdr(ctypes.Structure):
+    """struct msghdr"""
+    _fields_ = [("name", ctypes.c_void_p), ("namelen", ctypes.c_uint),
+                ("iov", ctypes.POINTER(IoVec)), ("iovlen", ctypes.c_size_t),
+                ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t),
+                ("flags", ctypes.c_int)]
+
+
+class MMsgHdr(ctypes.Structure):
+    """struct mmsghdr"""
+    _fields_ = [("hdr", MsgHdr), ("len", ctypes.c_uint)]
+
+
+class Sender:
+    """Small packets from a namespace to the hosts of some circuits, BURST at a time"""
+
+    def __init__(self, host, circuits):
+        host.enter()
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
+        self.payload = ctypes.create_string_buffer(18)
+        self.iov = IoVec(ctypes.addressof(self.payload), len(self.payload))
+        self.names = [self.address(circuits[n % len(circuits)]) for n in range(BURST)]
+        self.messages = (MMsgHdr * BURST)()
+        for message, name in zip(self.messages, self.names):
+            message.hdr.name = ctypes.addressof(name)
+            message.hdr.namelen = len(name)
+            message.hdr.iov = ctypes.pointer(self.iov)
+            message.hdr.iovlen = 1
+
+    @staticmethod
+    def address(circuit):
+        """struct sockaddr_in of a host of it"""
+        to = int(ipaddress.ip_network(prefix(circuit))[1])
+        raw = struct.pack("=H", socket.AF_INET) + struct.pack("!HI8x", 9, to)
+        return (ctypes.c_char * len(raw)).from_buffer_copy(raw)
+
+    def send(self):
+        """Seconds for a packet"""
+        begin = time.monotonic()
+        for _ in range(BURSTS):
+            if LIBC.sendmmsg(self.socket.fileno(), self.messages, BURST, 0) != BURST:
+                raise Failed(f"sendmmsg: {os.strerror(ctypes.get_errno())}")
+        return (time.monotonic() - begin) / (BURST * BURSTS)
+
+
+def sent(host):
+    """Packets that left by a class other than that of all else"""
+    host.enter()
+    shown = run("tc", "-s", "class", "show", "dev", "eth1")
+    found = re.findall(r"^class htb c7c0:(\w+) .*\n Sent \d+ bytes (\d+) pkt", shown,
+                       re.M)
+    return sum(int(count) for minor, count in found if minor != "ffff")
+
+
+def packets(points, circuits, runs):
+    """What a packet costs that a class of one takes, and of so many, by turns"""
+    hosts = {}
+    senders = {}
+    for n in (1, circuits):
+        hosts[n] = Host(f"packets{n}")
+        hosts[n].batch("ip", ["neigh add 10.78.0.254 lladdr 02:00:00:00:00:01 dev eth1"])
+        (WORK / "circuits").write_text("".join(
+            line(f"c{k}", k, "htb").replace("10mbit", "10gbit") + " --overbook\n"
+            for k in range(n)))
+        run(SETUP, "apply", "--quiet", str(WORK / "circuits"))
+        senders[("htb", n, "packet")] = Sender(hosts[n], [n - 1])
+    senders[("htb", circuits, "packet, of 1000")] = \
+        Sender(hosts[circuits], range(0, circuits, max(1, circuits // BURST)))
+    for sender in senders.values():
+        sender.send()
+    for _ in range(runs * SAMPLES):
+        for key, sender in senders.items():
+            points.found.setdefault(key, []).append(sender.send())
+    for n, host in hosts.items():
+        least = BURST * BURSTS * (runs * SAMPLES + 1) * (1 if n == 1 else 2)
+        if sent(host) < least:
+            raise Failed(f"{n} circuits: {sent(host)} packets by their classes, "
+                         f"and not {least}")
+        run(SETUP, "undo", "--all", "--quiet")
+        host.end()
+
+
 def keep(points, runs):
     """What was found so far: a machine that is ended for its time has left that much."""
     Path("/lab/scale.json").write_text(json.dumps({
@@ -256,6 +352,7 @@ def main():
     routes = int(os.environ.get("SCALE_ROUTES", "200000"))
     runs = int(os.environ.get("SCALE_RUNS", "5"))
     inner = int(os.environ.get("SCALE_INNER", "4096"))
+    classes = int(os.environ.get("SCALE_CLASSES", "60000"))
     points = Points()
 
     WORK.mkdir(parents=True, exist_ok=True)
@@ -267,6 +364,9 @@ def main():
             keep(points, runs)
     if inner:
         small_qdiscs(points, inner, runs)
+        keep(points, runs)
+    if classes:
+        packets(points, classes, runs)
         keep(points, runs)
     if routes:
         among_routes(points, routes, runs)
