@@ -11,8 +11,9 @@
 # its own, so that it knows of no other device.  One of the root file systems of the emulated
 # machines has both (lab/suite.sh); nobody's own machine needs to.
 #
-# Within a second, or five on an emulated machine: from the kernel's last word of that without which the route could not be
-# (itself taken away, or the address given back) until the kernel has it again.
+# Within a second, or five on an emulated machine: from the kernel's last word of that without
+# which the route could not be (itself taken away, or the address given back) until the kernel
+# has it again.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
