@@ -509,6 +509,20 @@ none_at_once()
 	unchanged "$1: all as before" "$before"
 }
 
+# A device has 65,534 classes for circuits.
+too_many_classes()
+{
+	host too-many
+	modprobe tcp_circuit
+	awk 'BEGIN {
+		for (n = 1; n <= 65535; n++)
+			printf "add c%d --to 10.%d.%d.%d/32 --via 10.78.0.254 --rate 1mbit --rtt 10ms --shaper htb --overbook eth1\n",
+				n, 128 + int(n / 65536), int(n / 256) % 256, n % 256
+	}' >"$TMP/circuits"
+	none_at_once "65,535 classes on one device" 'eth1.*65534'
+	host_end
+}
+
 # One among many, in the first lot of datagrams and in the last: a prefix that somebody's
 # circuit has, and a gateway that the kernel refuses when all else is there.
 refused_at_once()
@@ -542,5 +556,6 @@ beside_a_device_down
 saved
 at_once none
 at_once htb
+too_many_classes
 refused_at_once
 finish
