@@ -227,9 +227,9 @@ static noinline void stream_choose_pacer(struct sock *sk)
 }
 
 /*
- * At 0 the core does not pace.  Only the algorithm raises it again, so that no 0 escapes it;
+ * At 0 the core does not pace.  Only the algorithm raises it again, so that it sees each 0;
  * but newer kernels (7.x) set SO_MAX_PACING_RATE without the socket's lock, and the next 0 may
- * come as soon as this one is seen.
+ * come before the next packet.
  */
 static noinline void stream_restore_pace(struct sock *sk, unsigned long pace)
 {
@@ -291,8 +291,8 @@ bool stream_sends_singly(const struct sock *sk)
 	       (tcp_send_head(sk) || tp->lost_out > tp->retrans_out);
 }
 
-/* Segments that it sends in one go at @pace where the core does not pace it */
-static u32 stream_go(const struct sock *sk, unsigned long pace)
+/* Segments that it may send in one go at @pace where the core does not pace it */
+static u32 stream_quota(const struct sock *sk, unsigned long pace)
 {
 	const struct stream *s = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -357,18 +357,18 @@ u32 circuit_send_singly(struct sock *sk, u32 window)
 	bool by_core = tp->data_segs_out >= STREAM_UNPACED && !s->singly;
 	bool granted = s->let_go == stream_next(sk);	/* and was not sent */
 	unsigned long pace = stream_pace_now(sk);
-	u32 in_flight = tcp_packets_in_flight(tp), go = stream_go(sk, pace);
+	u32 in_flight = tcp_packets_in_flight(tp), quota = stream_quota(sk, pace);
 
-	window = min(window, in_flight + go);
+	window = min(window, in_flight + quota);
 	if (by_core && tp->tcp_clock_cache < tp->tcp_wstamp_ns)
 		return window;
-	if (!by_core && !granted && stream_hold_next(sk, pace, go))
+	if (!by_core && !granted && stream_hold_next(sk, pace, quota))
 		return window;
 	if (window <= in_flight ||
 	    (granted && hrtimer_callback_running(&tp->pacing_timer)))
 		return window;
 	s->let_go = stream_next(sk);
-	s->depart = tp->tcp_clock_cache + stream_next_lasts(sk, pace, go);
+	s->depart = tp->tcp_clock_cache + stream_next_lasts(sk, pace, quota);
 	stream_set_timer(sk, s->depart);
 	return window;
 }
