@@ -15,15 +15,23 @@
 /* What one wire is asked for. */
 struct demand {
 	uint64_t rates, rests;		/* bytes/s */
-	uint64_t speed;			/* of the device of ... */
-	bool asked;			/* ... a circuit that may be refused */
+	uint64_t speed;			/* of the wire, 0 = not known */
+	bool asked;			/* by a circuit that may be refused */
 	const struct load *rester;	/* a circuit with --rest */
 	const struct load *stater;	/* one with --uplink */
 	bool stacked;			/* a device above it has a circuit */
 };
 
+/* In the order of the list of circuits */
+static int by_place(const void *a, const void *b)
+{
+	const struct load *x = a, *y = b;
+
+	return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
+}
+
 /* The circuits of a wire stand together, of it those of a device, in the order of the list. */
-static int compare(const void *a, const void *b)
+static int by_wire(const void *a, const void *b)
 {
 	const struct load *x = a, *y = b;
 
@@ -31,14 +39,7 @@ static int compare(const void *a, const void *b)
 		return x->wire < y->wire ? -1 : 1;
 	if (x->ifindex != y->ifindex)
 		return x->ifindex < y->ifindex ? -1 : 1;
-	return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
-}
-
-static int compare_place(const void *a, const void *b)
-{
-	const struct load *x = a, *y = b;
-
-	return x->circuit < y->circuit ? -1 : x->circuit > y->circuit;
+	return by_place(a, b);
 }
 
 static bool may_be_refused(const struct load *l)
@@ -78,10 +79,9 @@ static int add_load(struct demand *d, const struct load *l, const struct circuit
 
 	d->rates += c->rate;
 	d->stacked |= l->ifindex != l->wire;
-	if (may_be_refused(l)) {
-		d->asked = true;
+	d->asked |= may_be_refused(l);
+	if (!d->speed)
 		d->speed = l->speed;
-	}
 	/* those of a device that say it say the same */
 	if (c->rest && (!d->rester || d->rester->ifindex != l->ifindex)) {
 		d->rests += c->rest;
@@ -104,7 +104,7 @@ static const struct load *first_without_room(struct load *wire, uint32_t n,
 	for (i = 0; i < n; i++)
 		if (!may_be_refused(&wire[i]))
 			sum += wire[i].circuit->rate;
-	qsort(wire, n, sizeof(*wire), compare_place);
+	qsort(wire, n, sizeof(*wire), by_place);
 	for (i = 0; i < n; i++) {
 		if (!may_be_refused(&wire[i]))
 			continue;
@@ -163,7 +163,7 @@ int admit(struct load *list, uint32_t n, const struct circuit **refused, struct 
 	uint32_t i, end;
 	int rc = 0;
 
-	qsort(list, n, sizeof(*list), compare);
+	qsort(list, n, sizeof(*list), by_wire);
 	for (i = 0; i < n && !rc; i = end) {
 		for (end = i + 1; end < n && list[end].wire == list[i].wire; end++)
 			;

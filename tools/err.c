@@ -3,6 +3,7 @@
  * Sentences for people: see err.h.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,17 +32,17 @@ void notes_add(struct notes *to, const struct notes *from)
 		to->more += from->more;
 }
 
-static int is_said(const struct notes *notes, const char *text)
+static bool is_said(const struct notes *notes, const char *text)
 {
 	unsigned int i;
 
 	for (i = 0; i < notes->n; i++)
 		if (!strcmp(notes->text[i], text))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-/* Once, whoever else says it; one past the last slot is counted, and one to nobody dropped. */
+/* Each once; one past the last slot is counted, and one to nobody dropped. */
 void note(struct notes *notes, const char *fmt, ...)
 {
 	char text[sizeof(notes->text[0])];

@@ -18,6 +18,8 @@
 #include "text.h"
 #include "units.h"
 
+#define MORE_NOTES "and %u more such notes"
+
 void print_notes(FILE *out, const struct notes *notes)
 {
 	unsigned int i;
@@ -25,7 +27,7 @@ void print_notes(FILE *out, const struct notes *notes)
 	for (i = 0; i < notes->n; i++)
 		fprintf(out, "note: %s\n", notes->text[i]);
 	if (notes->more)
-		fprintf(out, "note: and %u more such notes\n", notes->more);
+		fprintf(out, "note: " MORE_NOTES "\n", notes->more);
 }
 
 /* 500 MB/s, 77.76 MB/s: three digits and a unit of 1000, as link rates are. */
@@ -516,6 +518,8 @@ json_t *json_notes(const struct notes *notes)
 
 	for (i = 0; i < notes->n; i++)
 		json_array_append_new(list, json_string(notes->text[i]));
+	if (notes->more)
+		json_array_append_new(list, json_sprintf(MORE_NOTES, notes->more));
 	return list;
 }
 

@@ -40,7 +40,10 @@
 #define LOCK_POLL_MS	20
 #define STATE_MAX	(256 << 20)	/* bytes; 60,000 circuits have some 30 MB */
 
-/* A cookie is never used again before the next boot; an inode may be: kernels before 5.14. */
+/*
+ * A cookie is never used again before the next boot.  Kernels before 5.14 have none: there it
+ * is the inode, which may be.
+ */
 static int netns_key(char key[NETNS_KEY])
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
