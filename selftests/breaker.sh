@@ -208,12 +208,6 @@ random_loss()
 	damage delay 0ms
 }
 
-# By the path, since it is there
-dropped()
-{
-	in_rtr tc -s qdisc show dev r2 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
-}
-
 # All, until so many are lost: 12 ms at 1 Gbit/s
 burst()
 {
@@ -221,10 +215,10 @@ burst()
 
 	flow 130000
 	sleep 1.5
-	until=$(($(dropped) + MANY))
+	until=$(($(dropped rtr r2) + MANY))
 	damage loss 100%
 	for ((i = 0; i < 2000; i++)); do
-		[ "$(dropped)" -lt $until ] || break
+		[ "$(dropped rtr r2)" -lt $until ] || break
 		sleep 0.005
 	done
 	damage delay 0ms

@@ -712,8 +712,10 @@ static void run_zero(const struct options *o, const char *address, int port)
 		feed(o);
 		pause_ms(1);
 	}
-	kill(setter, SIGKILL);
-	waitpid(setter, NULL, 0);
+	if (setter) {
+		kill(setter, SIGKILL);
+		waitpid(setter, NULL, 0);
+	}
 	printf("bytes=%llu retrans=%u\n",
 	       (unsigned long long)tcp_info_of(streams[0].fd).tcpi_bytes_acked,
 	       tcp_info_of(streams[0].fd).tcpi_total_retrans);

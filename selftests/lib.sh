@@ -570,6 +570,13 @@ memory_again()
 	sysctl -qw net.ipv4.tcp_mem="$MEMORY"
 }
 
+# dropped src|rtr|dst DEV: packets, by the root of its qdiscs
+dropped()
+{
+	"in_$1" tc -s qdisc show dev "$2" | sed -n 's/.*dropped \([0-9]*\).*/\1/p' |
+		head -n 1
+}
+
 # field NAME TEXT: the number behind NAME= in what a program of ours printed
 field()
 {

@@ -65,12 +65,6 @@ below()
 	esac
 }
 
-drops()
-{
-	in_rtr tc -s qdisc show dev r2 | sed -n 's/.*dropped \([0-9]*\).*/\1/p' |
-		head -n 1
-}
-
 # lossless NAME RATE_MBIT MS [OPTION...]: from the first segment on
 lossless()
 {
@@ -79,10 +73,10 @@ lossless()
 	shift 3
 	# what an earlier one has left to send
 	in_src ss -tK "dport = :$PORT" >/dev/null
-	before=$(drops)
+	before=$(dropped rtr r2)
 	out=$(in_src timeout 120 circuit_streams -w 100 -t "$ms" -p 20 "$@" \
 		$DST4 $PORT)
-	equal "$name: lost in the switch" 0 $(($(drops) - before))
+	equal "$name: lost in the switch" 0 $(($(dropped rtr r2) - before))
 	equal "$name: sent again" 0 "$(field retrans "$out")"
 	limit=$((rate * 125 * ms * 1448 / 1514))
 	at_least "$name: bytes in $ms ms" $((limit * 98 / 100)) \
@@ -94,7 +88,7 @@ unpaced_loses()
 {
 	towards_dst "$WINDOW" 0
 	in_src timeout 120 circuit_streams -t 300 $DST4 $PORT >/dev/null
-	at_least "unpaced: lost in the switch" 100 "$(drops)"
+	at_least "unpaced: lost in the switch" 100 "$(dropped rtr r2)"
 }
 
 # Server to client: nobody's SYN-ACK holds the first flight to 64 KB.
@@ -107,8 +101,7 @@ from_server()
 	in_src timeout 20 bash -c "exec 3<>/dev/tcp/$DST4/$PORT; \
 		head -c 20000000 <&3 >/dev/null"
 	equal "server to client: lost in the switch" 0 \
-		"$(in_rtr tc -s qdisc show dev r1 |
-			sed -n 's/.*dropped \([0-9]*\).*/\1/p' | head -n 1)"
+		"$(dropped rtr r1)"
 	in_rtr tc qdisc del dev r1 root
 	serve_end
 	serve dst -C circuit
@@ -137,21 +130,21 @@ own_rates()
 		"$(field pacing "$(send 1000000 300000)")"
 	equal "SO_MAX_PACING_RATE above it: pacing rate" \
 		$((12500000 * 1448 / 1514)) "$(field pacing "$(send 50000000 3000000)")"
-	before=$(drops)
+	before=$(dropped rtr r2)
 	out=$(send -1 3000000)
 	equal "SO_MAX_PACING_RATE 0, none to the core: pacing rate" \
 		$((12500000 * 1448 / 1514)) "$(field pacing "$out")"
 	equal "SO_MAX_PACING_RATE 0, none to the core: lost in the switch" 0 \
-		$(($(drops) - before))
+		$(($(dropped rtr r2) - before))
 	towards_dst "$WINDOW" 0
 	in_rtr tc qdisc change dev r2 root tbf rate 1000mbit burst 3028 \
 		limit $((65536 * 3 / 2 + 15140))
-	before=$(drops)
+	before=$(dropped rtr r2)
 	out=$(send $payload 20000000)
 	equal "SO_MAX_PACING_RATE without a rate: pacing rate" $payload \
 		"$(field pacing "$out")"
 	equal "SO_MAX_PACING_RATE without a rate: lost in the switch" 0 \
-		$(($(drops) - before))
+		$(($(dropped rtr r2) - before))
 	equal "SO_MAX_PACING_RATE without a rate: sent again" 0 \
 		"$(field retrans "$out")"
 }

@@ -17,21 +17,15 @@ WINDOW=66	# segments, RATE x RTT
 SWITCH=15140	# bytes, ten frames
 BEGIN_MS=1500	# long after the first ten segments
 
-drops()
-{
-	in_rtr tc -s qdisc show dev r2 | sed -n 's/.*dropped \([0-9]*\).*/\1/p' |
-		head -n 1
-}
-
 # zero NAME MS LIMIT: SO_MAX_PACING_RATE 0 over and over from then on
 zero()
 {
 	local before out
 
-	before=$(drops)
+	before=$(dropped rtr r2)
 	out=$(in_src timeout 60 circuit_hostile zero -p "$2" -t 4000 $DST4 $PORT)
 	at_least "$1: bytes in 4 s" $((RATE * 2)) "$(field bytes "$out")"
-	at_most "$1: lost in the switch" "$3" $(($(drops) - before))
+	at_most "$1: lost in the switch" "$3" $(($(dropped rtr r2) - before))
 	end_sockets src
 }
 

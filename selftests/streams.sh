@@ -26,17 +26,11 @@ run()
 	in_src timeout 120 circuit_streams "$@" $DST4 $PORT
 }
 
-drops()
-{
-	in_src tc -s qdisc show dev eth1 | sed -n 's/.*dropped \([0-9]*\).*/\1/p' |
-		head -n 1
-}
-
 # shared NAME STREAMS OUTPUT: what holds for every number of streams
 shared()
 {
 	at_most "$1: shares together" "$WINDOW" "$(field total_max "$3")"
-	equal "$1: the shaper's drops" 0 "$(drops)"
+	equal "$1: the shaper's drops" 0 "$(dropped src eth1)"
 	# a slow machine asks one stream after the other, and meanwhile they change;
 	# its late ACKs are taken for lost
 	in_virtual_time || return 0
