@@ -8,7 +8,7 @@
 # as it shall be, the same command again heals what was cut short, and undo leaves the
 # host as it was before the first.
 #
-# All of them are some six thousand, each of which takes a second or two, so a part is
+# All of them are some seventeen thousand, each of which takes a second or so, so a part is
 # chosen by chance: FAULTS=N so many of each command, FAULTS=all all of them;
 # FAULTS_SEED=N chooses the same again.
 
