@@ -2,7 +2,8 @@
 /*
  * circuit_faults: a fault at the Nth system call of a program
  *
- *	circuit_faults list FILE COMMAND...	each of them into FILE: number, errors
+ *	circuit_faults list FILE COMMAND...	each of them into FILE: number, the
+ *						kernel's number of the call, errors
  *	circuit_faults kill N COMMAND...	SIGKILL in place of the Nth
  *	circuit_faults ERROR N COMMAND...	the Nth is not made and returns -ERROR:
  *						EIO, ENOSPC, ENOBUFS, ENOMEM or EINTR
@@ -190,9 +191,9 @@ static void list_call(FILE *list, unsigned long n, long call)
 			more = calls[i].errors;
 	/* the one does not return, the other no error */
 	if (call == SYS_exit_group || call == SYS_brk)
-		fprintf(list, "%lu\n", n);
+		fprintf(list, "%lu %ld\n", n, call);
 	else
-		fprintf(list, "%lu EIO %s\n", n, more);
+		fprintf(list, "%lu %ld EIO %s\n", n, call, more);
 	fflush(list);
 }
 

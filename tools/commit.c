@@ -353,7 +353,7 @@ int commit_prepare(struct diff *d, struct store *s, bool always, struct err *e)
 	int rc = prepare(d, e);
 
 	if (!rc && (d->n || always))
-		rc = store_write(s, d->state, e);
+		rc = store_prepare(s, d->state, e);
 	return rc;
 }
 

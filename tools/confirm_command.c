@@ -74,7 +74,7 @@ static int run_confirm(struct session *s, void *unused, struct err *e)
 	if (confirm_is_over(&s->state.confirm, boottime_ns()))
 		return too_late(s, e);
 	state_confirm(&s->state);
-	rc = store_write(&s->store, &s->state, e);
+	rc = store_prepare(&s->store, &s->state, e);
 	session_release(s);
 	return rc ? rc : report(s, true, e);
 }

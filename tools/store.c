@@ -305,8 +305,9 @@ static int write_beside(const char *path, const char *text, size_t len)
 	return rc;
 }
 
-/* All of @text, or what was there before. */
-static int write_file(const struct store *s, const char *path, const char *text, size_t len)
+/* All of @text, or what was there before; @replaced: the first, though a failure may follow */
+static int write_file(const struct store *s, const char *path, const char *text, size_t len,
+		      bool *replaced)
 {
 	char beside[340];
 	int rc;
@@ -317,6 +318,7 @@ static int write_file(const struct store *s, const char *path, const char *text,
 		rc = -errno;
 	if (rc)
 		unlink(beside);
+	*replaced |= !rc;
 	return rc ? rc : sync_dir(s->dir);
 }
 
@@ -346,11 +348,28 @@ int store_write(struct store *s, const struct state *st, struct err *e)
 		free(text);
 		return 0;
 	}
-	s->touched = true;
 	if (!rc)
-		rc = write_file(s, path, text, len);
+		rc = write_file(s, path, text, len, &s->touched);
 	free(text);
 	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
+}
+
+/*
+ * Before anything changes.  Where only the folder fails the file is the new one already, and
+ * would tell of circuits that nobody has set up.
+ */
+int store_prepare(struct store *s, const struct state *st, struct err *e)
+{
+	int rc = store_write(s, st, e);
+	struct err why = { "" };
+
+	if (rc && s->touched && store_restore(s, &why)) {
+		struct err first = *e;
+
+		err_set(e, rc, "%.300s; and then %.300s, so it has what was not done", first.text,
+			why.text);
+	}
+	return rc;
 }
 
 /* The file as it was read. */
@@ -360,7 +379,7 @@ int store_restore(struct store *s, struct err *e)
 	int rc;
 
 	store_path(s, path, sizeof(path));
-	rc = s->text ? write_file(s, path, s->text, s->len) : remove_file(s, path);
+	rc = s->text ? write_file(s, path, s->text, s->len, &s->touched) : remove_file(s, path);
 	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
 }
 
@@ -428,11 +447,12 @@ int store_read_module(struct store *s, struct err *e)
 static int write_note(struct store *s, uint64_t load, struct err *e)
 {
 	char path[320], text[NOTE_TEXT];
+	bool unused = false;
 	int rc;
 
 	module_path(s, path, sizeof(path));
 	module_note(s, load, text);
-	rc = write_file(s, path, text, strlen(text));
+	rc = write_file(s, path, text, strlen(text), &unused);
 	if (rc)
 		return err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc));
 	s->has_module = true;

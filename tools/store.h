@@ -7,6 +7,7 @@
  *
  * store_lock(): -EALREADY, another has had it for 5 s.  store_read(): -EBADMSG, damaged; no file
  * is an empty state.  store_write(): the state of before or all of this one is there.
+ * store_prepare(): where it fails the one of before is; e says so if that failed, too.
  */
 #ifndef CTCP_STORE_H
 #define CTCP_STORE_H
@@ -38,6 +39,7 @@ void store_unlock(struct store *s);
 bool store_is_locked(const struct store *s, char pid[16]);
 int store_read(struct store *s, struct state *st, struct err *e);
 int store_write(struct store *s, const struct state *st, struct err *e);
+int store_prepare(struct store *s, const struct state *st, struct err *e);
 int store_restore(struct store *s, struct err *e);
 void store_path(const struct store *s, char *buf, size_t len);
 
