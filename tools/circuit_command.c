@@ -54,6 +54,10 @@ static int change(const struct args *a, struct err *e)
 	if (rc == -ENOENT && a->verb == CIRCUIT_DEL)
 		return err_set(e, rc, "there is no circuit %s; ctcp-setup circuit list names those there are",
 			       a->object.name);
+	if (rc && g.nl.unanswered)
+		return err_set(e, rc, "the kernel has not answered (%s): whether circuit %s is %s is not known, ctcp-setup circuit list tells",
+			       strerror(-rc), a->object.name,
+			       a->verb == CIRCUIT_SET ? "set" : "removed");
 	return rc;
 }
 

@@ -274,6 +274,7 @@ static int nlm_send(struct nl *nl, struct nlmsghdr *req, struct wait *w)
 {
 	int rc = nlm_ready(nl, w->e);
 
+	nl->unanswered = false;
 	if (rc)
 		return rc;
 	req->nlmsg_seq = ++nl->seq;
@@ -281,6 +282,7 @@ static int nlm_send(struct nl *nl, struct nlmsghdr *req, struct wait *w)
 		return err_set(w->e, -errno, "cannot send to the kernel: %s", strerror(errno));
 	rc = nlm_wait(nl, w);
 	free(w->buf);
+	nl->unanswered = !w->whole;
 	if (!w->whole)
 		nlm_close(nl);
 	return rc;

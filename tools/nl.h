@@ -15,6 +15,7 @@
 #define CTCP_NL_H
 
 #include <libmnl/libmnl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -27,6 +28,7 @@ struct nl {
 	uint32_t seq;
 	struct ahead *ahead;		/* ahead.h; NULL: nothing is asked ahead */
 	struct post *post;		/* NULL: each change is waited for */
+	bool unanswered;		/* what became of the last request, nobody knows */
 };
 
 /*

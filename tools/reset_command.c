@@ -42,7 +42,18 @@ static int failed(const struct args *a, int rc, struct err *e)
 			       "no circuit and no socket of this network namespace is for %s; ctcp-setup show lists those there are",
 			       whose(a, buf, sizeof(buf)));
 	snprintf(why, sizeof(why), "%s", e->text);
+	if (rc == -EINPROGRESS)
+		return err_set(e, rc, "%s: whether a breaker is reset is not known, ctcp-setup show tells",
+			       why);
 	return err_set(e, rc, "the kernel resets no breaker: %s", why);
+}
+
+static int uncounted(int rc, struct err *e)
+{
+	struct err why = *e;
+
+	return err_set(e, rc, "the breakers are reset, but how many there were is not known: %.600s",
+		       why.text);
 }
 
 /* How many are open, of all circuits: between two looks those that were reset closed. */
@@ -84,7 +95,7 @@ static int reset(const struct args *a, struct err *e)
 	if (rc == -ENOENT && index)
 		rc = lives_reset(&g, a->name, &a->peer, 0, e);
 	genl_close(&g);
-	return rc;
+	return rc && g.nl.unanswered ? -EINPROGRESS : rc;
 }
 
 int command_reset(const struct args *a, struct err *e)
@@ -99,8 +110,11 @@ int command_reset(const struct args *a, struct err *e)
 	rc = reset(a, e);
 	if (rc)
 		return failed(a, rc, e);
+	if (a->quiet)
+		return 0;
 	rc = count_tripped(&after, e);
-	if (!rc && !a->quiet)
-		report(a, before > after ? before - after : 0);
-	return rc;
+	if (rc)
+		return uncounted(rc, e);
+	report(a, before > after ? before - after : 0);
+	return 0;
 }
