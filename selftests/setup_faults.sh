@@ -9,8 +9,8 @@
 # host as it was before the first.
 #
 # All of them are some seventeen thousand, each of which takes a second or so, so a part is
-# chosen by chance: FAULTS=N so many of each command, FAULTS=all all of them;
-# FAULTS_SEED=N chooses the same again.
+# chosen by chance: FAULTS=N so many of each command; FAULTS=all all of them; FAULTS=EIO,
+# kill and so on all of that kind; FAULTS_SEED=N chooses the same again.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
@@ -53,13 +53,14 @@ chosen()
 {
 	awk -v most="$FAULTS" -v seed="$SEED" '
 		{
-			fault[n++] = "kill " $1
-			for (i = 3; i <= NF; i++)
-				fault[n++] = $i " " $1
+			$2 = "kill"
+			for (i = 2; i <= NF; i++)
+				if (most ~ /^([0-9]+|all)$/ || $i == most)
+					fault[n++] = $i " " $1
 		}
 		END {
 			srand(seed)
-			left = most == "all" ? n : most
+			left = most ~ /^[0-9]+$/ ? most : n
 			for (i = 0; i < n; i++)
 				if (rand() * (n - i) < left) {
 					print fault[i]
@@ -73,6 +74,24 @@ chosen()
 questions()
 {
 	awk '/ENOBUFS EINTR/ && n++ < 16 { print "EIO " $1 }' "$1"
+}
+
+# calls FILE NUMBER...: EIO at each call of one of these numbers, which are x86-64's
+calls()
+{
+	awk -v numbers=" ${*:2} " 'index(numbers, " " $2 " ") && n++ < 24 { print "EIO " $1 }' "$1"
+}
+
+# access(2), stat(2): what cannot be looked at is neither gone nor read-only
+looks()
+{
+	calls "$1" 21 4 262
+}
+
+# sendto(2), sendmsg(2): what was not asked is not waited for
+unsent()
+{
+	calls "$1" 44 46
 }
 
 # folders FILE: EIO where the folder is made durable (open, fsync), after each rename or unlink
@@ -105,7 +124,7 @@ judge()
 	case $RC in
 	0 | 3) bad "exit $RC, so the machine is as asked for" "$NEW" "$(machine)" ;;
 	1) bad "exit 1, so the machine is as it was" "$OLD" "$(machine)" ;;
-	2 | 12[56]) bad "exit status" "0, 1, 3 or killed" "$RC $ERR" ;;
+	2 | 12[456]) bad "exit status" "0, 1, 3 or killed" "$RC $ERR" ;;
 	esac
 	now=$(list)
 	[ "$now" = "$OLD_LIST" ] || bad "the list is the old or the new one" "$NEW_LIST" "$now"
@@ -132,8 +151,12 @@ heal()
 begin()
 {
 	setup confirm --quiet 2>/dev/null
-	setup apply --quiet "$1" 2>/dev/null || fail "apply of $1"
+	if ! setup apply --quiet "$1" 2>/dev/null; then
+		fail "apply of $1"
+		return 1
+	fi
 	"$PREPARE"
+	return 0
 }
 
 # walk NAME OLD NEW COMMAND...: from the circuits of one file to those of the other
@@ -150,9 +173,9 @@ walk()
 	equal "$name without a fault: exit status" 0 "$RC"
 	NEW=$(machine) NEW_LIST=$(list)
 	while read -r kind n <&3; do
-		begin "$old"
+		begin "$old" || break
 		AT="$name, $kind at call $n of $(wc -l <"$TMP/calls")"
-		run in_host circuit_faults "$kind" "$n" ctcp-setup "$@"
+		run in_host timeout 120 circuit_faults "$kind" "$n" ctcp-setup "$@"
 		judge
 		heal "$@"
 		faults=$((faults + 1))
@@ -235,10 +258,17 @@ circuits_file new "${LHC/1gbit/2gbit}" "$ESA"
 	walk "add" one two $SKA --quiet
 	CHOICE=folders
 	walk "the bare command, folder" none bare --rate 1gbit --rtt 10ms --quiet eth1
+	CHOICE=unsent
+	walk "the bare command, unsent" none bare --rate 1gbit --rtt 10ms --quiet eth1
+	CHOICE=folders
 	walk "add, folder" one two $SKA --quiet
 	CHOICE=chosen
 }
 walk "change" one faster change lhc --rate 2gbit --quiet
+CHOICE=looks
+walk "change, not looked at" one faster change lhc --rate 2gbit --quiet
+walk "apply, not looked at" two new apply --quiet "$TMP/new"
+CHOICE=chosen
 walk "del" two other del lhc --quiet
 CHOICE=questions
 walk "del, not answered" two other del lhc --quiet

@@ -179,9 +179,12 @@ static int get_circuit(struct kernel *k, const char *name, char *value, struct e
 /* -EROFS: there, in @value, but only to be read in this namespace. */
 static int get_sysctl(const char *name, char *value, struct err *e)
 {
+	bool writable;
 	int rc = sysctl_get(name, value, e);
 
-	if (!rc && !sysctl_writable(name))
+	if (!rc)
+		rc = sysctl_writable(name, &writable, e);
+	if (!rc && !writable)
 		rc = err_set(e, -EROFS, "%s can only be read here", name);
 	return rc;
 }

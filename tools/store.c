@@ -395,11 +395,17 @@ static void module_path(const struct store *s, char *buf, size_t len)
  * have in common.  The kernel counts on and gives none twice before it has given 2^32.
  * 0: it is not there, or there is no sysfs.
  */
-static uint64_t load_number(const struct store *s)
+static int load_number(const struct store *s, uint64_t *load, struct err *e)
 {
 	struct stat st;
 
-	return stat(s->module, &st) ? 0 : (uint64_t)st.st_ino;
+	*load = 0;
+	if (!stat(s->module, &st))
+		*load = (uint64_t)st.st_ino;
+	else if (errno != ENOENT && errno != ENOTDIR)
+		return err_set(e, -errno, "cannot look at %s, which tells one load of the module from the next: %s",
+			       s->module, strerror(errno));
+	return 0;
 }
 
 /* Until the module is there its note has no number: whoever finds it so knows no better. */
@@ -422,8 +428,8 @@ static bool note_is(const struct store *s, uint64_t load, const char *text, size
 /* Into has_module; a note that cannot be read is none that is not there. */
 int store_read_module(struct store *s, struct err *e)
 {
-	uint64_t load = load_number(s);
 	char path[320], *text;
+	uint64_t load;
 	size_t len;
 	int rc;
 
@@ -437,11 +443,12 @@ int store_read_module(struct store *s, struct err *e)
 	if (rc)
 		return err_set(e, rc, "cannot read %s, which tells who loaded the module: %s", path,
 			       strerror(-rc));
+	rc = load_number(s, &load, e);
 	s->knows_load = load && note_is(s, load, text, len);
 	s->has_module = s->knows_load || note_is(s, 0, text, len);
 	s->stale_module = !s->has_module;
 	free(text);
-	return 0;
+	return rc;
 }
 
 static int write_note(struct store *s, uint64_t load, struct err *e)
@@ -480,9 +487,10 @@ int store_keep_module(struct store *s, bool keep, struct err *e)
 /* The one that is there now is the one that was kept. */
 int store_know_module(struct store *s, struct err *e)
 {
-	uint64_t load = load_number(s);
+	uint64_t load;
+	int rc = load_number(s, &load, e);
 
-	return load ? write_note(s, load, e) : 0;
+	return rc || !load ? rc : write_note(s, load, e);
 }
 
 static bool is_state(const char *name)

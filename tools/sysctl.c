@@ -84,15 +84,18 @@ bool sysctl_exists(const char *name)
 
 	faulty_look();
 	sysctl_path(name, path);
-	return !access(path, F_OK);
+	return !access(path, F_OK) || (errno != ENOENT && errno != ENOTDIR);
 }
 
 /* By the table's mode and not by who asks, so that --dry-run needs no root. */
-bool sysctl_writable(const char *name)
+int sysctl_writable(const char *name, bool *writable, struct err *e)
 {
 	char path[128];
 	struct stat st;
 
 	sysctl_path(name, path);
-	return !stat(path, &st) && (st.st_mode & 0200);
+	if (stat(path, &st))
+		return err_set(e, -errno, "cannot look at %s: %s", name, strerror(errno));
+	*writable = st.st_mode & 0200;
+	return 0;
 }
