@@ -84,6 +84,24 @@ settled()
 	sleep 0.7
 }
 
+# How often it has slept
+sleeps()
+{
+	awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$WATCH/status"
+}
+
+# idle NAME: nothing happens, and nothing is looked at; without inotify it asks for the
+# state's file twice a second
+idle()
+{
+	local before
+
+	settled
+	before=$(sleeps)
+	sleep 4
+	at_most "$1: sleeps in 4 s in which nothing happens" 12 $(($(sleeps) - before))
+}
+
 has_route()
 {
 	in_host ip route show 10.81.0.0/16 | grep -q 'via 10.78.0.254 dev eth1 .*congctl circuit'
@@ -173,6 +191,7 @@ neighbours()
 	before=$(state)
 	file=$(cat "$CTCP_RUNDIR"/*.state)
 	watch
+	idle "a tbf"
 	undone "qdisc deleted" 'qdisc eth1: default.* -> tbf rate 1gbit' \
 		tc qdisc del dev eth1 root
 	undone "route deleted" 'route 10.81.0.0/16: absent -> .*congctl circuit' \
@@ -232,6 +251,7 @@ classes()
 	# shellcheck disable=SC2086
 	setup $SIX --shaper htb --quiet eth1
 	watch
+	idle "classes"
 	: >"$TMP/watch"
 	BEGUN=$(now_ms)
 	in_host tc qdisc del dev eth1 root
@@ -248,6 +268,7 @@ classes()
 	done
 	sleep 12
 	in_host ip link set eth1 alias ""
+	idle "root of another kind"
 	equal "root of another kind: the only line" 1 "$(wc -l <"$TMP/watch")"
 	BEGUN=$(now_ms)
 	in_host tc qdisc del dev eth1 root
@@ -271,6 +292,8 @@ halves()
 	undone "filter for tagged frames deleted" \
 		'filter eth1 10.81.0.0/16: unfinished -> class c7c0:1' \
 		tc filter del dev eth1 parent c7c0: protocol 802.1Q pref 1116
+	undone "rate of a class changed" 'class eth1 c7c0:1: rate 5mbit .* -> rate 1gbit ' \
+		tc class change dev eth1 parent c7c0: classid c7c0:1 htb rate 5mbit
 	watch_ends "halves"
 	host_done "halves"
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "interest.h"
+#include "qdisc.h"
 
 #define CARRIES (IFF_UP | IFF_LOWER_UP)
 
@@ -203,6 +204,16 @@ static bool hears_qdisc(const struct interest *in, const struct nlmsghdr *nlh)
 	return tcm && has_link(in, tcm->tcm_ifindex);
 }
 
+/* A class or filter below our root; others have theirs, at the ingress, say */
+static bool hears_below(const struct interest *in, const struct nlmsghdr *nlh)
+{
+	const struct tcmsg *tcm = payload(nlh, sizeof(*tcm));
+	bool filter = nlh->nlmsg_type == RTM_NEWTFILTER || nlh->nlmsg_type == RTM_DELTFILTER;
+
+	return tcm && has_link(in, tcm->tcm_ifindex) &&
+	       (filter ? tcm->tcm_parent : tcm->tcm_handle) >> 16 == OUR_MAJOR;
+}
+
 /* With an address of the device go routes that nobody tells of (fib_sync_down_addr()). */
 static bool hears_address(const struct interest *in, const struct nlmsghdr *nlh)
 {
@@ -243,6 +254,11 @@ bool interest_hears(struct interest *in, const struct nlmsghdr *nlh)
 	case RTM_NEWQDISC:
 	case RTM_DELQDISC:
 		return hears_qdisc(in, nlh);
+	case RTM_NEWTCLASS:
+	case RTM_DELTCLASS:
+	case RTM_NEWTFILTER:
+	case RTM_DELTFILTER:
+		return hears_below(in, nlh);
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
 		return hears_address(in, nlh);

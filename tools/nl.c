@@ -22,6 +22,20 @@
 #define NETLINK_GET_STRICT_CHK 12
 #endif
 
+/* Port ids of this process, the last of them; the kernel gives none to two at once. */
+static uint32_t own[32];
+static unsigned int n_own;
+
+bool nlm_is_own(const struct nlmsghdr *nlh)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (nlh->nlmsg_pid && own[i] == nlh->nlmsg_pid)
+			return true;
+	return false;
+}
+
 static int open_socket(struct nl *nl, struct err *e)
 {
 	int one = 1, rc;
@@ -32,6 +46,7 @@ static int open_socket(struct nl *nl, struct err *e)
 		nlm_close(nl);
 		return err_set(e, rc, "cannot open a netlink socket: %s", strerror(-rc));
 	}
+	own[n_own++ % (sizeof(own) / sizeof(own[0]))] = mnl_socket_get_portid(nl->sock);
 	/* Older kernels know less; each of these only refines an answer. */
 	mnl_socket_setsockopt(nl->sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(nl->sock, NETLINK_CAP_ACK, &one, sizeof(one));

@@ -10,6 +10,9 @@
  * the sentence; -EBADMSG is an answer that is cut short, -ENOBUFS one that was lost.  The
  * socket is opened anew after it.  @each gets every message, as mnl_cb_run() does it:
  * MNL_CB_OK to go on, MNL_CB_ERROR with errno to end.
+ *
+ * nlm_is_own(): a notification of what this process asked for.  The kernel tells all who
+ * listen of a qdisc or class that somebody merely asks for, as of one that was made.
  */
 #ifndef CTCP_NL_H
 #define CTCP_NL_H
@@ -43,6 +46,7 @@ union nl_request {
 
 int nlm_open(struct nl *nl, int protocol, struct err *e);
 void nlm_close(struct nl *nl);
+bool nlm_is_own(const struct nlmsghdr *nlh);
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	    struct err *e);

@@ -61,7 +61,8 @@ static int on_kernel(const struct nlmsghdr *nlh, void *data)
 {
 	struct watch *w = data;
 
-	if (interest_hears(&w->look.interest, nlh))
+	/* a look that its own questions call for would be followed by the next, for ever */
+	if (!nlm_is_own(nlh) && interest_hears(&w->look.interest, nlh))
 		heard(w);
 	return MNL_CB_OK;
 }

@@ -3,6 +3,7 @@
  * What watch decides: about an item that is not as set up, with a clock of the test's; which
  * notifications matter; when a burst is over.
  */
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 /* behind that one, which it knows of */
@@ -399,6 +400,38 @@ static bool hears_qdisc(struct interest *in, int ifindex)
 	return interest_hears(in, nlh);
 }
 
+static bool hears_below(struct interest *in, uint16_t type, int ifindex, uint32_t parent,
+			uint32_t handle)
+{
+	char buf[256] __attribute__((aligned(8)));
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(nlh, sizeof(*tcm));
+
+	nlh->nlmsg_type = type;
+	tcm->tcm_ifindex = ifindex;
+	tcm->tcm_parent = parent;
+	tcm->tcm_handle = handle;
+	return interest_hears(in, nlh);
+}
+
+static void test_below_root(void **state)
+{
+	const uint32_t root = 0xc7c00000, ingress = 0xffff0000;
+	struct interest in = { 0 };
+
+	(void)state;
+	circuits(&in);
+	assert_true(hears_below(&in, RTM_DELTCLASS, 3, root, root | 1));
+	assert_true(hears_below(&in, RTM_NEWTCLASS, 3, TC_H_ROOT, root | 1));
+	assert_false(hears_below(&in, RTM_NEWTCLASS, 3, 0x10000, 0x10001));
+	assert_true(hears_below(&in, RTM_DELTFILTER, 3, root, 0xb8302a13));
+	assert_true(hears_below(&in, RTM_NEWTFILTER, 3, root, 1));
+	assert_false(hears_below(&in, RTM_NEWTFILTER, 3, ingress, root));
+	assert_false(hears_below(&in, RTM_DELTFILTER, 4, root, 1));
+	assert_false(hears_below(&in, RTM_DELTCLASS, 4, root, root | 1));
+	interest_free(&in);
+}
+
 static void test_interest(void **state)
 {
 	struct interest in = { 0 };
@@ -528,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_said_plain),
 		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_interest),
+		cmocka_unit_test(test_below_root),
 		cmocka_unit_test(test_down),
 		cmocka_unit_test(test_carrier),
 		cmocka_unit_test(test_lost),
