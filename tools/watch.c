@@ -29,7 +29,7 @@
 #define STAT_MS		500		/* where there is no inotify */
 #define BUSY_US		50000		/* while another ctcp-setup is at work */
 #define REFUSED_US	800000		/* after something that the kernel refused */
-#define FAILED_US	10000000	/* after a look that failed */
+#define FAILED_US	10000000	/* after a look that failed, or found a circuit blocked */
 #define TIMER_US	2000000		/* for the timer of a change to take it back */
 
 enum { KERNEL, MODULE, FOLDER, SIGNALS, SOURCES };
@@ -236,6 +236,12 @@ static void say_busy(struct watch *w)
 			 busy_text(&w->busy, text, sizeof(text)));
 }
 
+static void look_again_in(struct watch *w, uint64_t now, uint64_t us)
+{
+	if (!w->again || w->again > now + us)
+		w->again = now + us;
+}
+
 static void plan_next(struct watch *w)
 {
 	uint64_t now = hear_clock();
@@ -243,11 +249,12 @@ static void plan_next(struct watch *w)
 	w->again = 0;
 	w->not_before = 0;
 	if (w->look.busy || w->rc == -EALREADY)
-		w->again = now + BUSY_US;
-	else if (w->rc)
-		w->again = now + FAILED_US;
-	else if (w->look.confirm_us)
-		w->again = now + w->look.confirm_us + TIMER_US;
+		look_again_in(w, now, BUSY_US);
+	/* nobody tells when what the kernel could not answer is over */
+	if (w->rc || w->look.interest.all)
+		look_again_in(w, now, FAILED_US);
+	if (w->look.confirm_us)
+		look_again_in(w, now, w->look.confirm_us + TIMER_US);
 	if (w->look.refused)
 		w->not_before = now + REFUSED_US;
 }
