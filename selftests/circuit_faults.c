@@ -10,7 +10,8 @@
  *
  * Counted from 1, from the program's own first instruction, as what the loader does
  * before is not the program's.  Its children are left alone.  "list" names the errors
- * that the kernel may give for such a call, as the man pages have them, and EIO for all.
+ * that the kernel may give for such a call, as the man pages have them, and EIO for all
+ * that can fail.
  *
  * Exit status: the command's, 137 if it was killed, 134 and so on by other signals;
  * 125 if it could not be traced; 126 if it ended before its Nth call.
@@ -181,6 +182,22 @@ static void run_to_call(pid_t pid)
 	}
 }
 
+/* One does not return, the others have no error for what a program asks of them. */
+static bool cannot_fail(long call)
+{
+	static const long never[] = {
+		SYS_exit_group, SYS_brk, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid,
+		SYS_geteuid, SYS_getgid, SYS_getegid, SYS_umask, SYS_time,
+		SYS_clock_gettime,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (never[i] == call)
+			return true;
+	return false;
+}
+
 static void list_call(FILE *list, unsigned long n, long call)
 {
 	const char *more = "";
@@ -189,8 +206,7 @@ static void list_call(FILE *list, unsigned long n, long call)
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].call == call)
 			more = calls[i].errors;
-	/* the one does not return, the other no error */
-	if (call == SYS_exit_group || call == SYS_brk)
+	if (cannot_fail(call))
 		fprintf(list, "%lu %ld\n", n, call);
 	else
 		fprintf(list, "%lu %ld EIO %s\n", n, call, more);

@@ -210,6 +210,64 @@ refused_confirm()
 	setup undo --all --quiet 2>/dev/null
 }
 
+# --- watch -------------------------------------------------------------------
+
+watch_has() { ! kill -0 "$WATCH" 2>/dev/null || grep -q " $1" "$TMP/watch"; }
+
+# beside_watch FAULT...: begun with that, it sees a route go, and is ended; 20 s: it looks
+# again 10 s after a look that failed
+beside_watch()
+{
+	: >"$TMP/watch"
+	in_host circuit_faults "$@" ctcp-setup watch >"$TMP/watch" 2>"$TMP/watch.err" &
+	WATCH=$!
+	until_true 20 watch_has watching
+	in_host ip route del 10.81.0.0/16 2>/dev/null
+	until_true 20 watch_has "restored lhc route"
+	pkill -TERM -x ctcp-setup
+	wait "$WATCH"
+	RC=$? ERR=$(<"$TMP/watch.err")
+}
+
+# It goes on and restores, or ends and says why: its service begins it anew.  3: all is
+# restored, a line of it could not be printed.
+judge_watch()
+{
+	case $RC in
+	0 | 3) bad "it went on, so the machine is as it was" "$OLD" "$(machine)" ;;
+	1) bad "it ended and said why" "ctcp-setup:" "${ERR%%: *}:" ;;
+	137) ;;
+	*) bad "exit status" "0, 1, 3 or killed" "$RC $ERR" ;;
+	esac
+	bad "the list" "$OLD_LIST" "$(list)"
+	setup apply --quiet "$TMP/one" 2>/dev/null
+	bad "healed: the machine" "$OLD" "$(machine)"
+}
+
+walk_watch()
+{
+	local faults=0 kind n
+
+	BROKEN=0
+	begin "$TMP/one"
+	OLD=$(machine) OLD_LIST=$(list)
+	beside_watch list "$TMP/calls"
+	equal "watch without a fault: exit status" 0 "$RC"
+	same "watch without a fault: the machine" "$OLD" "$(machine)"
+	while read -r kind n <&3; do
+		AT="watch, $kind at call $n of $(wc -l <"$TMP/calls")"
+		beside_watch "$kind" "$n"
+		# by chance it had less to do
+		[ "$RC" != 126 ] || continue
+		judge_watch
+		faults=$((faults + 1))
+	done 3< <(chosen "$TMP/calls")
+	at_least "watch: faults" 1 $faults
+	equal "watch: faults that did harm" 0 $BROKEN
+	setup undo --all --quiet 2>/dev/null
+	unchanged "watch: undo leaves the host as it was" "$BEFORE"
+}
+
 # --- commands ----------------------------------------------------------------
 
 circuits_file()
@@ -281,6 +339,7 @@ walk "change on trial" one faster change lhc --rate 2gbit --quiet --confirm-with
 walk "save" two two save "$TMP/saved"
 walk "adopt" one one adopt lhc --quiet
 walk "reset" one one reset lhc --quiet
+walk_watch
 PREPARE=on_trial
 walk "confirm" one faster confirm
 walk "cancel" one one cancel

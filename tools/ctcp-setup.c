@@ -225,6 +225,7 @@ static int failure(const struct command *cmd, int rc)
 static int run(const struct command *cmd, int argc, char **argv, struct args *a, struct err *e)
 {
 	const struct circuit *preset = cmd->takes & TAKES_NAME ? &circuit_added : &circuit_bare;
+	const char *unwritten;
 	int rc;
 
 	if (args_parse(argc, argv, cmd->takes, preset, a, e))
@@ -241,8 +242,9 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 		if (rc)
 			return complain(e, failure(cmd, rc));
 	}
-	if (fflush(stdout) || ferror(stdout)) {
-		err_set(e, -1, "done, but the output cannot be written: %m");
+	unwritten = fflush(stdout) ? strerror(errno) : ferror(stdout) ? "a part of it is lost" : "";
+	if (*unwritten) {
+		err_set(e, -1, "done, but the output cannot be written: %s", unwritten);
 		return complain(e, EXIT_OUTPUT);
 	}
 	return EXIT_OK;
