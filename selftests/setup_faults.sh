@@ -219,12 +219,12 @@ watch_has() { ! kill -0 "$WATCH" 2>/dev/null || grep -q " $1" "$TMP/watch"; }
 beside_watch()
 {
 	: >"$TMP/watch"
-	in_host circuit_faults "$@" ctcp-setup watch >"$TMP/watch" 2>"$TMP/watch.err" &
+	ip netns exec "$HOST" circuit_faults "$@" ctcp-setup watch >"$TMP/watch" 2>"$TMP/watch.err" &
 	WATCH=$!
 	until_true 20 watch_has watching
 	in_host ip route del 10.81.0.0/16 2>/dev/null
 	until_true 20 watch_has "restored lhc route"
-	pkill -TERM -x ctcp-setup
+	pkill -TERM -P "$WATCH" -x ctcp-setup
 	wait "$WATCH"
 	RC=$? ERR=$(<"$TMP/watch.err")
 }
