@@ -44,6 +44,7 @@ static int say_planned(struct session *s, void *unused, struct err *e)
 static int change(const struct args *a, struct err *e)
 {
 	struct genl g;
+	char what[80];
 	int rc = genl_open(&g, e);
 
 	if (!rc && a->verb == CIRCUIT_SET)
@@ -54,11 +55,9 @@ static int change(const struct args *a, struct err *e)
 	if (rc == -ENOENT && a->verb == CIRCUIT_DEL)
 		return err_set(e, rc, "there is no circuit %s; ctcp-setup circuit list names those there are",
 			       a->object.name);
-	if (rc && g.nl.unanswered)
-		return err_set(e, rc, "the kernel has not answered (%s): whether circuit %s is %s is not known, ctcp-setup circuit list tells",
-			       strerror(-rc), a->object.name,
-			       a->verb == CIRCUIT_SET ? "set" : "removed");
-	return rc;
+	snprintf(what, sizeof(what), "circuit %s is %s", a->object.name,
+		 a->verb == CIRCUIT_SET ? "set" : "removed");
+	return rc && g.nl.unanswered ? nlm_not_known(rc, what, "circuit list", e) : rc;
 }
 
 int command_circuit(const struct args *a, struct err *e)

@@ -222,10 +222,18 @@ static int failure(const struct command *cmd, int rc)
 	return looks && rc != -EBADE ? EXIT_UNKNOWN : EXIT_FAILED;
 }
 
+/* NULL, or why it is not all written */
+static const char *flush_output(void)
+{
+	if (fflush(stdout))
+		return strerror(errno);
+	return ferror(stdout) ? "a part of it is lost" : NULL;
+}
+
 static int run(const struct command *cmd, int argc, char **argv, struct args *a, struct err *e)
 {
 	const struct circuit *preset = cmd->takes & TAKES_NAME ? &circuit_added : &circuit_bare;
-	const char *unwritten;
+	const char *why;
 	int rc;
 
 	if (args_parse(argc, argv, cmd->takes, preset, a, e))
@@ -242,9 +250,9 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 		if (rc)
 			return complain(e, failure(cmd, rc));
 	}
-	unwritten = fflush(stdout) ? strerror(errno) : ferror(stdout) ? "a part of it is lost" : "";
-	if (*unwritten) {
-		err_set(e, -1, "done, but the output cannot be written: %s", unwritten);
+	why = flush_output();
+	if (why) {
+		err_set(e, -1, "done, but the output cannot be written: %s", why);
 		return complain(e, EXIT_OUTPUT);
 	}
 	return EXIT_OK;

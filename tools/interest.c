@@ -197,21 +197,23 @@ static bool hears_link(struct interest *in, const struct nlmsghdr *nlh)
 	return ours || (ifi && in->all);
 }
 
-static bool hears_qdisc(const struct interest *in, const struct nlmsghdr *nlh)
+/* Any qdisc; a class or filter below our root: others have theirs, at the ingress, say */
+static bool hears_tc(const struct interest *in, const struct nlmsghdr *nlh)
 {
 	const struct tcmsg *tcm = payload(nlh, sizeof(*tcm));
 
-	return tcm && has_link(in, tcm->tcm_ifindex);
-}
-
-/* A class or filter below our root; others have theirs, at the ingress, say */
-static bool hears_below(const struct interest *in, const struct nlmsghdr *nlh)
-{
-	const struct tcmsg *tcm = payload(nlh, sizeof(*tcm));
-	bool filter = nlh->nlmsg_type == RTM_NEWTFILTER || nlh->nlmsg_type == RTM_DELTFILTER;
-
-	return tcm && has_link(in, tcm->tcm_ifindex) &&
-	       (filter ? tcm->tcm_parent : tcm->tcm_handle) >> 16 == OUR_MAJOR;
+	if (!tcm || !has_link(in, tcm->tcm_ifindex))
+		return false;
+	switch (nlh->nlmsg_type) {
+	case RTM_NEWTCLASS:
+	case RTM_DELTCLASS:
+		return tcm->tcm_handle >> 16 == OUR_MAJOR;
+	case RTM_NEWTFILTER:
+	case RTM_DELTFILTER:
+		return tcm->tcm_parent >> 16 == OUR_MAJOR;
+	default:
+		return true;
+	}
 }
 
 /* With an address of the device go routes that nobody tells of (fib_sync_down_addr()). */
@@ -253,12 +255,11 @@ bool interest_hears(struct interest *in, const struct nlmsghdr *nlh)
 		return hears_link(in, nlh);
 	case RTM_NEWQDISC:
 	case RTM_DELQDISC:
-		return hears_qdisc(in, nlh);
 	case RTM_NEWTCLASS:
 	case RTM_DELTCLASS:
 	case RTM_NEWTFILTER:
 	case RTM_DELTFILTER:
-		return hears_below(in, nlh);
+		return hears_tc(in, nlh);
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
 		return hears_address(in, nlh);

@@ -48,7 +48,7 @@ static struct nl_sock *open_route_socket(struct err *e)
 	}
 	/* before 3.5 an answer of more than 16 KiB, a device of 150 names, is cut short */
 	nl_socket_enable_msg_peek(sk);
-	/* rtnl_link_alloc_cache() of 3.7 waits for the answer to what it could not send, too */
+	/* rtnl_link_alloc_cache() of 3.7 waits for an answer though its request was not sent */
 	setsockopt(nl_socket_get_fd(sk), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return sk;
 }

@@ -22,15 +22,16 @@
 #define NETLINK_GET_STRICT_CHK 12
 #endif
 
-/* Port ids of this process, the last of them; the kernel gives none to two at once. */
-static uint32_t own[32];
+#define OWN_PORTS	32	/* the last of this process; a look of watch has six */
+
+static uint32_t own[OWN_PORTS];
 static unsigned int n_own;
 
 bool nlm_is_own(const struct nlmsghdr *nlh)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (i = 0; i < OWN_PORTS; i++)
 		if (nlh->nlmsg_pid && own[i] == nlh->nlmsg_pid)
 			return true;
 	return false;
@@ -46,7 +47,7 @@ static int open_socket(struct nl *nl, struct err *e)
 		nlm_close(nl);
 		return err_set(e, rc, "cannot open a netlink socket: %s", strerror(-rc));
 	}
-	own[n_own++ % (sizeof(own) / sizeof(own[0]))] = mnl_socket_get_portid(nl->sock);
+	own[n_own++ % OWN_PORTS] = mnl_socket_get_portid(nl->sock);
 	/* Older kernels know less; each of these only refines an answer. */
 	mnl_socket_setsockopt(nl->sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(nl->sock, NETLINK_CAP_ACK, &one, sizeof(one));
@@ -61,6 +62,7 @@ int nlm_open(struct nl *nl, int protocol, struct err *e)
 	nl->seq = 0;
 	nl->ahead = NULL;
 	nl->post = NULL;
+	nl->unanswered = false;
 	return open_socket(nl, e);
 }
 
@@ -97,6 +99,7 @@ struct wait {
 	void *data;
 	struct err *e;
 	int rc;
+	bool sent;
 	bool whole;	/* the answer was read to its end */
 	char *buf;	/* of a datagram */
 	size_t room;
@@ -289,15 +292,14 @@ static int nlm_send(struct nl *nl, struct nlmsghdr *req, struct wait *w)
 {
 	int rc = nlm_ready(nl, w->e);
 
-	nl->unanswered = false;
 	if (rc)
 		return rc;
 	req->nlmsg_seq = ++nl->seq;
 	if (mnl_socket_sendto(nl->sock, req, req->nlmsg_len) < 0)
 		return err_set(w->e, -errno, "cannot send to the kernel: %s", strerror(errno));
+	w->sent = true;
 	rc = nlm_wait(nl, w);
 	free(w->buf);
-	nl->unanswered = !w->whole;
 	if (!w->whole)
 		nlm_close(nl);
 	return rc;
@@ -307,11 +309,20 @@ static int nlm_send(struct nl *nl, struct nlmsghdr *req, struct wait *w)
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e)
 {
 	struct wait w = { .e = e };
+	int rc;
 
 	if (nl->post)
 		return post_add(nl, req, e);
 	req->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
-	return nlm_send(nl, req, &w);
+	rc = nlm_send(nl, req, &w);
+	nl->unanswered = w.sent && !w.whole;
+	return rc;
+}
+
+int nlm_not_known(int rc, const char *what, const char *command, struct err *e)
+{
+	return err_set(e, rc, "the kernel has not answered (%s): whether %s is not known, ctcp-setup %s tells",
+		       strerror(-rc), what, command);
 }
 
 /* One object: its answer, then the acknowledgement. */

@@ -13,6 +13,9 @@
  *
  * nlm_is_own(): a notification of what this process asked for.  The kernel tells all who
  * listen of a qdisc or class that somebody merely asks for, as of one that was made.
+ *
+ * nlm_not_known(): @rc and a sentence, of a change that is unanswered and that nothing takes
+ * back: @what may have come true, @command of ctcp-setup shows it.
  */
 #ifndef CTCP_NL_H
 #define CTCP_NL_H
@@ -31,7 +34,7 @@ struct nl {
 	uint32_t seq;
 	struct ahead *ahead;		/* ahead.h; NULL: nothing is asked ahead */
 	struct post *post;		/* NULL: each change is waited for */
-	bool unanswered;		/* what became of the last request, nobody knows */
+	bool unanswered;		/* what became of the last change, nobody knows */
 };
 
 /*
@@ -47,6 +50,7 @@ union nl_request {
 int nlm_open(struct nl *nl, int protocol, struct err *e);
 void nlm_close(struct nl *nl);
 bool nlm_is_own(const struct nlmsghdr *nlh);
+int nlm_not_known(int rc, const char *what, const char *command, struct err *e);
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	    struct err *e);

@@ -42,9 +42,6 @@ static int failed(const struct args *a, int rc, struct err *e)
 			       "no circuit and no socket of this network namespace is for %s; ctcp-setup show lists those there are",
 			       whose(a, buf, sizeof(buf)));
 	snprintf(why, sizeof(why), "%s", e->text);
-	if (rc == -EINPROGRESS)
-		return err_set(e, rc, "%s: whether a breaker is reset is not known, ctcp-setup show tells",
-			       why);
 	return err_set(e, rc, "the kernel resets no breaker: %s", why);
 }
 
@@ -95,7 +92,9 @@ static int reset(const struct args *a, struct err *e)
 	if (rc == -ENOENT && index)
 		rc = lives_reset(&g, a->name, &a->peer, 0, e);
 	genl_close(&g);
-	return rc && g.nl.unanswered ? -EINPROGRESS : rc;
+	if (rc && g.nl.unanswered)
+		return nlm_not_known(rc, "a breaker is reset", "show", e);
+	return rc ? failed(a, rc, e) : 0;
 }
 
 int command_reset(const struct args *a, struct err *e)
@@ -108,10 +107,8 @@ int command_reset(const struct args *a, struct err *e)
 	if (rc)
 		return rc;
 	rc = reset(a, e);
-	if (rc)
-		return failed(a, rc, e);
-	if (a->quiet)
-		return 0;
+	if (rc || a->quiet)
+		return rc;
 	rc = count_tripped(&after, e);
 	if (rc)
 		return uncounted(rc, e);

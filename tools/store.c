@@ -305,9 +305,8 @@ static int write_beside(const char *path, const char *text, size_t len)
 	return rc;
 }
 
-/* All of @text, or what was there before; @replaced: the first, though a failure may follow */
-static int write_file(const struct store *s, const char *path, const char *text, size_t len,
-		      bool *replaced)
+/* All of @text, or what was there before; durable with sync_dir() */
+static int place_file(const char *path, const char *text, size_t len)
 {
 	char beside[340];
 	int rc;
@@ -318,7 +317,13 @@ static int write_file(const struct store *s, const char *path, const char *text,
 		rc = -errno;
 	if (rc)
 		unlink(beside);
-	*replaced |= !rc;
+	return rc;
+}
+
+static int write_file(const struct store *s, const char *path, const char *text, size_t len)
+{
+	int rc = place_file(path, text, len);
+
 	return rc ? rc : sync_dir(s->dir);
 }
 
@@ -349,8 +354,11 @@ int store_write(struct store *s, const struct state *st, struct err *e)
 		return 0;
 	}
 	if (!rc)
-		rc = write_file(s, path, text, len, &s->touched);
+		rc = place_file(path, text, len);
 	free(text);
+	s->touched |= !rc;
+	if (!rc)
+		rc = sync_dir(s->dir);
 	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
 }
 
@@ -366,8 +374,8 @@ int store_prepare(struct store *s, const struct state *st, struct err *e)
 	if (rc && s->touched && store_restore(s, &why)) {
 		struct err first = *e;
 
-		err_set(e, rc, "%.300s; and then %.300s, so it has what was not done", first.text,
-			why.text);
+		err_set(e, rc, "%.300s; it tells of changes that were not made, as %.300s",
+			first.text, why.text);
 	}
 	return rc;
 }
@@ -379,7 +387,7 @@ int store_restore(struct store *s, struct err *e)
 	int rc;
 
 	store_path(s, path, sizeof(path));
-	rc = s->text ? write_file(s, path, s->text, s->len, &s->touched) : remove_file(s, path);
+	rc = s->text ? write_file(s, path, s->text, s->len) : remove_file(s, path);
 	return rc ? err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc)) : 0;
 }
 
@@ -454,12 +462,11 @@ int store_read_module(struct store *s, struct err *e)
 static int write_note(struct store *s, uint64_t load, struct err *e)
 {
 	char path[320], text[NOTE_TEXT];
-	bool unused = false;
 	int rc;
 
 	module_path(s, path, sizeof(path));
 	module_note(s, load, text);
-	rc = write_file(s, path, text, strlen(text), &unused);
+	rc = write_file(s, path, text, strlen(text));
 	if (rc)
 		return err_set(e, rc, "cannot write the state %s: %s", path, strerror(-rc));
 	s->has_module = true;

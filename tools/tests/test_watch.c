@@ -389,19 +389,8 @@ static bool hears_link(struct interest *in, uint16_t type, int ifindex, unsigned
 	return interest_hears(in, nlh);
 }
 
-static bool hears_qdisc(struct interest *in, int ifindex)
-{
-	char buf[256] __attribute__((aligned(8)));
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(nlh, sizeof(*tcm));
-
-	nlh->nlmsg_type = RTM_DELQDISC;
-	tcm->tcm_ifindex = ifindex;
-	return interest_hears(in, nlh);
-}
-
-static bool hears_below(struct interest *in, uint16_t type, int ifindex, uint32_t parent,
-			uint32_t handle)
+static bool hears_tc(struct interest *in, uint16_t type, int ifindex, uint32_t parent,
+		     uint32_t handle)
 {
 	char buf[256] __attribute__((aligned(8)));
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -414,6 +403,11 @@ static bool hears_below(struct interest *in, uint16_t type, int ifindex, uint32_
 	return interest_hears(in, nlh);
 }
 
+static bool hears_qdisc(struct interest *in, int ifindex)
+{
+	return hears_tc(in, RTM_DELQDISC, ifindex, TC_H_ROOT, 0);
+}
+
 static void test_below_root(void **state)
 {
 	const uint32_t root = 0xc7c00000, ingress = 0xffff0000;
@@ -421,14 +415,14 @@ static void test_below_root(void **state)
 
 	(void)state;
 	circuits(&in);
-	assert_true(hears_below(&in, RTM_DELTCLASS, 3, root, root | 1));
-	assert_true(hears_below(&in, RTM_NEWTCLASS, 3, TC_H_ROOT, root | 1));
-	assert_false(hears_below(&in, RTM_NEWTCLASS, 3, 0x10000, 0x10001));
-	assert_true(hears_below(&in, RTM_DELTFILTER, 3, root, 0xb8302a13));
-	assert_true(hears_below(&in, RTM_NEWTFILTER, 3, root, 1));
-	assert_false(hears_below(&in, RTM_NEWTFILTER, 3, ingress, root));
-	assert_false(hears_below(&in, RTM_DELTFILTER, 4, root, 1));
-	assert_false(hears_below(&in, RTM_DELTCLASS, 4, root, root | 1));
+	assert_true(hears_tc(&in, RTM_DELTCLASS, 3, root, root | 1));
+	assert_true(hears_tc(&in, RTM_NEWTCLASS, 3, TC_H_ROOT, root | 1));
+	assert_false(hears_tc(&in, RTM_NEWTCLASS, 3, 0x10000, 0x10001));
+	assert_true(hears_tc(&in, RTM_DELTFILTER, 3, root, 0xb8302a13));
+	assert_true(hears_tc(&in, RTM_NEWTFILTER, 3, root, 1));
+	assert_false(hears_tc(&in, RTM_NEWTFILTER, 3, ingress, root));
+	assert_false(hears_tc(&in, RTM_DELTFILTER, 4, root, 1));
+	assert_false(hears_tc(&in, RTM_DELTCLASS, 4, root, root | 1));
 	interest_free(&in);
 }
 
