@@ -33,6 +33,8 @@
 static struct nl_sock *open_route_socket(struct err *e)
 {
 	static const struct timeval patience = { .tv_sec = 5 };
+	/* libnl's 32 KiB hold no device of 300 names on 6.1; the kernel allows what it allows */
+	static const int room = 1 << 20;
 	struct nl_sock *sk = nl_socket_alloc();
 	int rc;
 
@@ -48,6 +50,7 @@ static struct nl_sock *open_route_socket(struct err *e)
 	}
 	/* before 3.5 an answer of more than 16 KiB, a device of 150 names, is cut short */
 	nl_socket_enable_msg_peek(sk);
+	setsockopt(nl_socket_get_fd(sk), SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
 	/* rtnl_link_alloc_cache() of 3.7 waits for an answer though its request was not sent */
 	setsockopt(nl_socket_get_fd(sk), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return sk;
