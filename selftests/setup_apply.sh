@@ -229,7 +229,7 @@ show()
 {
 	host show
 	works "show without a circuit" setup show
-	complains "show of a device without a circuit" 1 'eth1' setup show eth1
+	complains "show of a device without a circuit" 4 'eth1' setup show eth1
 	setup --quiet "${CIRCUIT[@]}" eth1
 	datagrams 5
 	works "show" setup show
@@ -242,7 +242,9 @@ show()
 	json_is "of show: no drift" 0 '.[0].drift | length'
 	in_host circuit_nl new eth1 prefix ::/0 window 77
 	in_host tc qdisc del dev eth1 root
-	works "show after somebody's changes" setup show
+	run setup show
+	equal "show after somebody's changes: exit status" 1 "$RC"
+	matches "show after somebody's changes: why" '^ctcp-setup: 1 circuit is not as set up' "$ERR"
 	matches "show: the circuit has drifted" \
 		'drift .*circuit eth1 is window=77 prefixes=::/0, plan wants window=11163 ' \
 		"$OUT"

@@ -256,7 +256,7 @@ disbelieved()
 	complains "$1: undo" 1 "the state $STATE .*damaged" setup undo eth1
 	complains "$1: a run" 1 "the state $STATE .*damaged" \
 		setup "${OTHER[@]}" eth1
-	complains "$1: show" 1 "the state $STATE .*damaged" setup show
+	complains "$1: show" 4 "the state $STATE .*damaged" setup show
 }
 
 damaged()

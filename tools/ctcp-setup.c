@@ -213,7 +213,8 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
  */
 static int failure(const struct command *cmd, int rc)
 {
-	bool looks = cmd->run == command_verify || cmd->run == command_diff;
+	bool looks = cmd->run == command_verify || cmd->run == command_diff ||
+		     cmd->run == command_show;
 
 	if (cmd->run == command_apply && rc == -EUCLEAN)
 		return EXIT_PARTLY;

@@ -176,8 +176,16 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 	return root;
 }
 
-/* A device that is gone or a circuit that no longer fits is drift, not failure. */
-static void show_one(struct session *s, uint32_t n, json_t *list)
+static bool has_drift(const struct session *s, uint32_t n, const struct err *trouble)
+{
+	return trouble->text[0] || diff_change(&s->diff, n, diff_first(&s->diff, n));
+}
+
+/*
+ * A device that is gone or a circuit that no longer fits is drift, and no reason not to
+ * show the rest.  Return: whether it is as set up.
+ */
+static bool show_one(struct session *s, uint32_t n, json_t *list)
 {
 	const struct planned *p = &s->planned[n];
 	struct err trouble = { "" }, e = { "" };
@@ -192,6 +200,7 @@ static void show_one(struct session *s, uint32_t n, json_t *list)
 		json_array_append_new(list, show_json(s, n, &trouble, &q, &stats));
 	else
 		show_text(s, n, &trouble, &q, &stats);
+	return !has_drift(s, n, &trouble);
 }
 
 /* --- many ------------------------------------------------------------------ */
@@ -205,8 +214,8 @@ static void ask_shaper(struct session *s, uint32_t i)
 	session_shaper(s, i, &q, &stats, &unused);
 }
 
-/* How many */
-static uint32_t show_all(struct session *s, json_t *list)
+/* How many, and how many of them are not as set up */
+static uint32_t show_all(struct session *s, json_t *list, uint32_t *drifted)
 {
 	uint32_t i, shown = 0;
 
@@ -215,7 +224,7 @@ static uint32_t show_all(struct session *s, json_t *list)
 			session_ahead(s, i, session_shows, ask_shaper);
 		if (!session_shows(s, i))
 			continue;
-		show_one(s, i, list);
+		*drifted += !show_one(s, i, list);
 		shown++;
 	}
 	kernel_ahead_end(&s->kernel);
@@ -263,7 +272,7 @@ static int run(struct session *s, void *unused, struct err *e)
 {
 	json_t *list = s->args->json ? json_array() : NULL;
 	const char *dev = s->args->circuit.dev;
-	uint32_t shown = 0;
+	uint32_t shown = 0, drifted = 0;
 	int rc;
 
 	(void)unused;
@@ -271,7 +280,7 @@ static int run(struct session *s, void *unused, struct err *e)
 	rc = session_look(s, e);
 	if (!rc) {
 		show_waiting(s, list);
-		shown = show_all(s, list);
+		shown = show_all(s, list, &drifted);
 	}
 	if (!rc && !shown && dev[0])
 		shown = show_named(s, dev, list);
@@ -287,7 +296,13 @@ static int run(struct session *s, void *unused, struct err *e)
 		printf("no circuit in this network namespace\n");
 	if (!dev[0])
 		show_others(s, list);
-	return list ? print_json(stdout, list, e) : 0;
+	if (list)
+		rc = print_json(stdout, list, e);
+	if (!rc && drifted)
+		rc = err_set(e, -EBADE,
+			     "%u circuit%s not as set up; ctcp-setup verify lists the differences",
+			     drifted, drifted == 1 ? " is" : "s are");
+	return rc;
 }
 
 int command_show(const struct args *a, struct err *e)

@@ -317,7 +317,7 @@ static void test_refused(void **state)
 		{ 1, CIRCUIT "--dry-run lo", "", "lo is the loopback device" },
 		{ 1, "--dry-run " CIRCUIT "no-such-device", "",
 		  "there is no device no-such-device" },
-		{ 1, "show lo", "", "there is no circuit lo, nor one on a device" },
+		{ 4, "show lo", "", "there is no circuit lo, nor one on a device" },
 	};
 
 	(void)state;
@@ -330,7 +330,7 @@ static void test_show(void **state)
 		{ 0, "show", "no circuit in this network namespace\n", "" },
 		{ 0, "show --json", "[]\n", "" },
 		{ 0, "--json show", "[]\n", "" },
-		{ 1, "--json show lo", "", "there is no circuit lo, nor one on a device" },
+		{ 4, "--json show lo", "", "there is no circuit lo, nor one on a device" },
 	};
 
 	(void)state;
