@@ -165,6 +165,52 @@ good_devices()
 	good_device mac2 'mac2 sits on eth2'
 }
 
+# no_more DEV: than the bond's link carries (a veth says 10 Gbit/s), whatever else is there
+no_more()
+{
+	cannot "$1: more than the bond carries" "20gbit is more than $1 carries, 10000mbit" \
+		add ska --to 10.82.0.0/16 --rate 20gbit --rtt 1ms --shaper none "$1"
+}
+
+# Those that send by another device have its speed, and all of them together.
+on_a_bond()
+{
+	local before dev six="--rate 6gbit --rtt 1ms --shaper none"
+
+	# Debian's kernels have it, the lab's has not
+	if ! ip -n "$HOST" link add bond0 type bond 2>/dev/null; then
+		echo "# on_a_bond: no bond, this kernel has none" >&2
+		return
+	fi
+	another_device eth5
+	ip -n "$HOST" -batch - <<-END
+		link set bond0 addrgenmode none
+		link set eth5 down
+		link set eth5 master bond0
+		link set bond0 up
+		link add link bond0 name mac5 type macvlan
+		link add link bond0 name bond0.7 type vlan id 7
+		link set mac5 addrgenmode none
+		link set bond0.7 addrgenmode none
+		link set mac5 up
+		link set bond0.7 up
+	END
+	until_true 10 in_host grep -q 10000 /sys/class/net/bond0/speed
+	for dev in bond0 mac5 bond0.7; do
+		no_more $dev
+	done
+	before=$(state)
+	# shellcheck disable=SC2086 # its words
+	{
+		works "a macvlan of a bond" setup add lhc --to 10.81.0.0/16 $six --quiet mac5
+		cannot "a VLAN of it beside that" \
+			'with circuit ska those on bond0 .*have 12gbit, more than the 10gbit' \
+			add ska --to 10.82.0.0/16 $six bond0.7
+	}
+	works "a macvlan of a bond: undo" setup undo --quiet mac5
+	unchanged "a macvlan of a bond: as before" "$before"
+}
+
 # By whichever name it is called, it is one device and has one circuit.  300 names are
 # more than 32 KiB of one netlink message; Debian 11, whose libnl cannot take that, says
 # "Out of memory" and changes nothing.
@@ -336,5 +382,6 @@ names
 output
 devices
 good_devices
+on_a_bond
 host_end
 finish
