@@ -4,7 +4,7 @@
 #
 # The units that make install installs: systemd-analyze knows every key where it is there,
 # and in any case each line is one that systemd.syntax(7) knows; what they run does what it
-# is for; they are in nobody's way at boot.
+# is for; they are in nobody's way at boot.  systemd itself runs them in setup_systemd.sh.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"

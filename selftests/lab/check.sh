@@ -18,7 +18,8 @@
 # those names do; FAULTS_SEED: which faults.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want other
-# kernels, race, which wants two processors, and setup_neighbours, which wants daemons.
+# kernels, race, which wants two processors, and setup_neighbours and setup_systemd, which
+# want daemons.
 #
 # As many at once as there are processors.  What each said is in
 # build/check/NAME.tap; the last line is "N passed, N failed, N skipped".

@@ -1,0 +1,269 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: qemu
+# suites: bookworm
+#
+# The units that make install installs, run by systemd itself: enabled, at boot, reloaded,
+# with a device that comes late, a file that is wrong, and the long-running half killed.
+#
+# It is the first process of namespaces of its own, in the network of the test and as in a
+# container: nothing of the machine's is started or stopped.  Of its own units it has what
+# begins a boot, and the journal.  One of the root file systems of the emulated machines has
+# it (lab/suite.sh); nobody's own machine needs to.
+
+. "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/setup_lib.sh"
+SYSTEMD=/lib/systemd/systemd
+need_commands ctcp-setup systemctl journalctl make
+[ -x $SYSTEMD ] || skip_all "$SYSTEMD is not installed"
+need_module
+
+WAIT=60		# s for systemd to do what it was told, on a slow machine
+THEIRS="sysinit.target basic.target multi-user.target network.target network-online.target
+shutdown.target umount.target final.target poweroff.target systemd-poweroff.service
+systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket"
+
+# --- the machine -----------------------------------------------------------------
+
+# What outlasts a boot: what is installed, and /etc
+make_disk()
+{
+	mkdir -p "$TMP"/disk/{units,etc,work}
+	# shellcheck disable=SC2086 # a list of names
+	(cd /lib/systemd/system && cp $THEIRS "$TMP/disk/units")
+	mkdir "$TMP/disk/units/sysinit.target.wants"
+	ln -s ../systemd-journald.service "$TMP/disk/units/sysinit.target.wants"
+	make -s -C "$TOP/tools" O="$TOP/build/tools" install DESTDIR="$TMP/disk/root" \
+		>"$TMP/make" 2>&1 || fail "make install" "$(<"$TMP/make")"
+	mkdir -p "$TMP"/disk/etc/{systemd/system,ctcp-setup}
+	# one of somebody else's, who waits for the boot to be over
+	cat >"$TMP/disk/etc/systemd/system/login.service" <<-END
+		[Service]
+		Type=oneshot
+		RemainAfterExit=yes
+		ExecStart=/bin/true
+		[Install]
+		WantedBy=multi-user.target
+	END
+}
+
+# The machine's own folders, seen by nobody else
+mounts()
+{
+	cat <<-END
+		mount -t proc proc /proc
+		mount -t cgroup2 cgroup /sys/fs/cgroup
+		mount -t overlay -o lowerdir=/etc,upperdir=$TMP/disk/etc,workdir=$TMP/disk/work etc /etc
+		mount --bind $TMP/disk/units /lib/systemd/system
+		mount --bind $TMP/disk/root/usr/local /usr/local
+		mount -t tmpfs -o mode=755 run /run
+		mount -t tmpfs logs /var/log
+	END
+}
+
+boot()
+{
+	ip netns exec "$HOST" unshare --mount --pid --uts --ipc --cgroup --propagation private --fork \
+		--kill-child sh -e -c "$(mounts)
+		exec env -i container=lab PATH=$PATH $SYSTEMD --unit=multi-user.target" \
+		>"$TMP/systemd" 2>&1 </dev/null &
+	MACHINE=$!
+	defer "kill -KILL $MACHINE"
+	until_true "$WAIT" first_process
+	INIT=$(first_process)
+	until_true "$WAIT" on_machine systemctl --quiet is-active sysinit.target ||
+		fail "systemd begins" "$(<"$TMP/systemd")"
+}
+
+first_process()
+{
+	pgrep -P "$MACHINE"
+}
+
+# on_machine COMMAND...: there, as its root would
+on_machine()
+{
+	nsenter --target "$INIT" --all env -u CTCP_RUNDIR LC_ALL=C "$@"
+}
+
+is_off()
+{
+	[ ! -e "/proc/$INIT" ]
+}
+
+power_off()
+{
+	on_machine systemctl --no-block start poweroff.target
+	until_true "$WAIT" is_off
+	succeeds "the machine ends" is_off
+	host_end
+}
+
+# --- what is looked at -------------------------------------------------------------
+
+# unit NAME PROPERTY
+unit()
+{
+	on_machine systemctl show --property="$2" --value "$1"
+}
+
+unit_is()
+{
+	[ "$(unit "$1" "$2")" = "$3" ]
+}
+
+# becomes DESCRIPTION UNIT STATE
+becomes()
+{
+	until_true "$WAIT" unit_is "$2" ActiveState "$3"
+	equal "$1: $2 is" "$3" "$(unit "$2" ActiveState)"
+}
+
+# journal UNIT PATTERN: a line of it
+journal()
+{
+	on_machine journalctl --quiet --output=cat --unit="$1" | grep -qE -- "$2"
+}
+
+rate_is()
+{
+	[ "$(circuit_value "$1" rate)" = "$2" ]
+}
+
+# gets DESCRIPTION NAME RATE
+gets()
+{
+	if until_true "$WAIT" rate_is "$2" "$3"; then
+		pass "$1: $2 has its rate"
+	else
+		fail "$1: rate of $2" "expected: $3" "got:      $(circuit_value "$2" rate)" \
+			"$(on_machine journalctl --quiet --output=short-monotonic)"
+	fi
+}
+
+has_route()
+{
+	in_host ip route show 10.81.0.0/16 proto 199 | grep -q 'congctl circuit'
+}
+
+watches()
+{
+	journal ctcp-setup-watch 'watching' && unit_is ctcp-setup-watch SubState running
+}
+
+# circuits RATE [LINE...]: the administrator's file
+circuits()
+{
+	local rate=$1
+
+	shift
+	printf '%s\n' "add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate $rate --rtt 10ms eth1" \
+		"$@" >"$TMP/disk/etc/ctcp-setup/circuits"
+}
+
+SKA="add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms eth9"
+
+# --- a day of it -------------------------------------------------------------------
+
+enabled()
+{
+	boot
+	succeeds "enabled" on_machine systemctl enable ctcp-setup ctcp-setup-watch login
+	succeeds "no file, so nothing to do: it may be started" \
+		on_machine systemctl start ctcp-setup
+	equal "no file: it is not run" no "$(unit ctcp-setup ConditionResult)"
+	power_off
+}
+
+first_boot()
+{
+	circuits 1gbit "$SKA"
+	without_module
+	host first
+	boot
+	gets "at boot, by a module that it loads" lhc 125000000
+	becomes "a device is not there: what others want at boot is done" login active
+	equal "a device is not there: ctcp-setup is" activating "$(unit ctcp-setup ActiveState)"
+	another_device eth9
+	in_host ip addr add 10.79.0.1/24 dev eth9
+	gets "a device comes within the time" ska 125000000
+	becomes "a device comes within the time" ctcp-setup active
+	becomes "then" multi-user.target active
+}
+
+watched()
+{
+	local before
+
+	until_true "$WAIT" watches
+	succeeds "ctcp-setup-watch watches" watches
+	in_host ip route del 10.81.0.0/16
+	until_true "$WAIT" has_route
+	succeeds "a route is taken: it is there again" has_route
+	before=$(unit ctcp-setup-watch MainPID)
+	on_machine systemctl kill --signal=KILL ctcp-setup-watch
+	until_true "$WAIT" unit_is ctcp-setup-watch NRestarts 1
+	equal "it is killed: it begins again" 1 "$(unit ctcp-setup-watch NRestarts)"
+	until_true "$WAIT" watches
+	refused "it is killed: and is another process" \
+		unit_is ctcp-setup-watch MainPID "$before"
+	in_host ip route del 10.81.0.0/16
+	until_true "$WAIT" has_route
+	succeeds "a route is taken then: it is there again" has_route
+}
+
+changed()
+{
+	circuits 2gbit "$SKA"
+	succeeds "the file changes: reload" on_machine systemctl reload ctcp-setup
+	gets "the file changes" lhc 250000000
+	echo "add" >>"$TMP/disk/etc/ctcp-setup/circuits"
+	refused "the file is wrong: reload" on_machine systemctl reload ctcp-setup
+	succeeds "the file is wrong: journalctl names the line" \
+		journal ctcp-setup 'circuits, line 3: '
+	refused "the file is wrong: restart" on_machine systemctl restart ctcp-setup
+	becomes "the file is wrong" ctcp-setup failed
+	equal "the file is wrong: it is not tried again" 0 "$(unit ctcp-setup NRestarts)"
+	equal "the file is wrong: what was there stays" 250000000 "$(circuit_value lhc rate)"
+	circuits 2gbit "$SKA"
+	succeeds "the file is mended" on_machine systemctl restart ctcp-setup
+	succeeds "stopped" on_machine systemctl stop ctcp-setup
+	equal "stopped: circuits stay" 250000000 "$(circuit_value lhc rate)"
+}
+
+# later than the unit waits, and without a minute of this test's time
+second_boot()
+{
+	mkdir -p "$TMP/disk/etc/systemd/system/ctcp-setup.service.d"
+	cat >"$TMP/disk/etc/systemd/system/ctcp-setup.service.d/wait.conf" <<-END
+		[Service]
+		ExecStart=
+		$(grep ^ExecStart= "$TMP/disk/root/usr/local/lib/systemd/system/ctcp-setup.service" |
+			sed 's/--wait [^ ]*/--wait 1s/')
+	END
+	host second
+	boot
+	gets "the next boot" lhc 250000000
+	becomes "a device comes late: the boot ends without it" multi-user.target active
+	until_true "$WAIT" unit_is ctcp-setup ExecMainStatus 5
+	equal "a device comes late: exit status before" 5 "$(unit ctcp-setup ExecMainStatus)"
+	succeeds "a device comes late: journalctl says which" \
+		journal ctcp-setup 'circuit ska: there is no device eth9'
+	another_device eth9
+	in_host ip addr add 10.79.0.1/24 dev eth9
+	gets "a device comes late" ska 125000000
+	becomes "a device comes late" ctcp-setup active
+	succeeds "taken away" on_machine ctcp-setup undo --all --quiet
+	equal "taken away: circuits" "" "$(configured)"
+	power_off
+}
+
+make_disk
+host none
+enabled
+first_boot
+watched
+changed
+power_off
+second_boot
+finish
