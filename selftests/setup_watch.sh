@@ -817,6 +817,58 @@ partial()
 	host_end
 }
 
+# eth2_comes: another device than before
+eth2_comes()
+{
+	another_device eth2
+	in_host ip addr add 10.79.0.1/24 dev eth2
+}
+
+# apply_anew NAME WORDS: what stands in the state and is alike, but has lost its device, is
+# refused while there is none, and set up on the next of that name.
+apply_anew()
+{
+	local name="apply, $1, a device anew"
+
+	fresh apply-anew
+	eth2_comes
+	cat >"$TMP/circuits" <<-END
+		${LHC/10.78/10.79} $2 eth2
+		$SIX eth1
+	END
+	works "$name: before" setup apply --quiet "$TMP/circuits"
+	in_host ip link del eth2
+	complains "$name: it is gone" 1 'circuit lhc: there is no device eth2' \
+		setup apply --quiet "$TMP/circuits"
+	complains "$name: it is gone, diff" 4 'circuit lhc: there is no device eth2' \
+		setup diff "$TMP/circuits"
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "$name: it is gone, --partial: exit status" 5 "$RC"
+	matches "$name: it is gone, --partial: said" '^note: circuit lhc: there is no device eth2' "$ERR"
+	eth2_comes
+	run setup diff "$TMP/circuits"
+	equal "$name: diff: exit status" 1 "$RC"
+	works "$name: it has come" setup apply --quiet "$TMP/circuits"
+	as_set_up "$name: it has come"
+	in_host ip link del eth2
+	setup apply --partial --wait 60s --quiet "$TMP/circuits" >"$TMP/late" 2>&1 &
+	sleep 1
+	eth2_comes
+	wait $!
+	equal "$name: --partial waits for it, exit status" 0 $?
+	matches "$name: --partial waits for it: said" '^note: circuit lhc: there is no device eth2' \
+		"$(<"$TMP/late")"
+	as_set_up "$name: --partial waits for it"
+	in_host ip link set eth2 down
+	complains "$name: it is down" 1 'circuit lhc: eth2 is down' \
+		setup apply --quiet "$TMP/circuits"
+	in_host ip link set eth2 up
+	works "$name: it is up" setup apply --quiet "$TMP/circuits"
+	as_set_up "$name: it is up"
+	works "$name: undo" setup undo --quiet --all
+	host_end
+}
+
 # What somebody has in the place of one circuit, or of all on a device, is theirs.
 partial_foreign()
 {
@@ -894,6 +946,10 @@ cut_short
 another_one
 late_devices
 partial
+apply_anew tbf "--shaper tbf"
+apply_anew htb "--shaper htb"
+apply_anew none "--shaper none --pace"
+apply_anew "shaper not named" ""
 partial_foreign
 partial_over
 finish

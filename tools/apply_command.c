@@ -105,8 +105,9 @@ static void keep_same(struct state *st, struct file *file)
 
 		at = order_find(&file->names, m->circuit.name);
 		w = at == NOWHERE ? NULL : &file->wanted.circuits[file->names.at[at]];
-		if (w && w->standing == REMOVING)
-			continue;	/* left out */
+		m->left_out = w && w->standing == REMOVING;
+		if (m->left_out)
+			continue;
 		if (w)
 			keep_shaper(m, &file->devices, &w->circuit);
 		if (w && circuit_is_same(&w->circuit, &m->circuit))

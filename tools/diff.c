@@ -586,16 +586,31 @@ const char *drift_stays(const struct change *c)
 	return NULL;
 }
 
-/* What a standing circuit has lost, where the list is to be as it was set up */
+/* Nothing is there, or what the kernel has of itself. */
+static bool is_nothing(const struct item *it)
+{
+	struct qdisc q;
+
+	if (it->kind == ITEM_QDISC)
+		return !qdisc_parse(it->now, &q) && q.state == QDISC_DEFAULT;
+	return !strcmp(it->now, "absent");
+}
+
+/*
+ * What a standing circuit has lost, where the list is to be as it was set up: also what went
+ * with its device, of which no base is left once another has the name.
+ */
 static bool is_healed(const struct diff *d, const struct item *it)
 {
 	const struct change c = {
 		.kind = it->kind, .name = it->name, .from = it->now, .to = it->target,
 	};
 
+	if (!d->heal || drift_stays(&c))
+		return false;
 	/* a number was as it should be at first, and is nobody's */
-	return d->heal && !drift_stays(&c) &&
-	       (item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN);
+	return item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN ||
+	       is_nothing(it);
 }
 
 /* What is there is refused even where it is what we would have made. */

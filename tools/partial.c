@@ -16,7 +16,7 @@
 #define RETRY_US	5000000		/* what was refused is tried again: nothing tells of it */
 
 struct left_out {
-	enum { NOT_LEFT, NO_DEVICE, REFUSED } left;
+	enum { NOT_LEFT, NO_DEVICE, REFUSED, BESIDE } left;	/* beside one that is refused */
 	bool said;
 	char *why;
 };
@@ -48,8 +48,9 @@ void partial_close(struct partial *p)
 
 static void leave_out(struct left_out *l, int left, const char *why)
 {
-	if (l->left == NOT_LEFT)
-		l->why = strdup(why);
+	if (l->left != NOT_LEFT)
+		return;
+	l->why = strdup(why);
 	if (l->why)
 		l->left = left;
 }
@@ -76,14 +77,14 @@ void partial_begin_run(struct partial *p)
 }
 
 /* A text that names a circuit is of that one, also where it is why another is left out. */
-static void refuse(struct partial *p, uint32_t i, const char *text)
+static void refuse(struct partial *p, uint32_t i, int left, const char *text)
 {
 	bool named = !strncmp(text, "circuit ", strlen("circuit "));
 	char why[600];
 
 	snprintf(why, sizeof(why), "%s%s%s%.500s", named ? "" : "circuit ",
 		 named ? "" : p->as_read[i].circuit.name, named ? "" : ": ", text);
-	leave_out(&p->list[i], REFUSED, why);
+	leave_out(&p->list[i], left, why);
 }
 
 /* Where there are many of them, those of its device, too: each costs a run. */
@@ -93,12 +94,12 @@ bool partial_refused(struct partial *p, uint32_t i, bool device, const char *tex
 
 	if (p->list[i].left != NOT_LEFT)
 		return false;
-	refuse(p, i, text);
+	refuse(p, i, REFUSED, text);
 	p->refused++;
 	device |= p->refused > REFUSED_MAX;
 	for (k = 0; device && k < p->n; k++)
 		if (!strcmp(p->as_read[k].circuit.dev, p->as_read[i].circuit.dev))
-			refuse(p, k, text);
+			refuse(p, k, BESIDE, text);
 	return p->list[i].left != NOT_LEFT;
 }
 
@@ -113,7 +114,7 @@ void partial_list(const struct partial *p, struct state *wanted)
 	}
 }
 
-/* Not of one that stands as the file says: what there is to do for it is done. */
+/* Not of one that stands as the file says, and is left out for another of its device */
 void partial_say(struct partial *p, struct state *now)
 {
 	const struct member *m;
@@ -126,7 +127,8 @@ void partial_say(struct partial *p, struct state *now)
 		if (l->left == NOT_LEFT)
 			continue;
 		m = state_find(now, p->as_read[i].circuit.name);
-		if (m && circuit_is_same(&m->circuit, &p->as_read[i].circuit))
+		if (m && l->left == BESIDE &&
+		    circuit_is_same(&m->circuit, &p->as_read[i].circuit))
 			continue;
 		p->n_out++;
 		if (!l->said)
@@ -155,7 +157,7 @@ int partial_wait(const struct partial *p, uint64_t deadline, struct err *e)
 	if (now >= deadline)
 		return 1;
 	for (i = 0; i < p->n; i++)
-		if (p->list[i].left == REFUSED && now + RETRY_US < until)
+		if (p->list[i].left > NO_DEVICE && now + RETRY_US < until)
 			until = now + RETRY_US;
 	rc = appear_wait(one_has_come, p, until - now, e);
 	return rc ? rc : hear_clock() >= deadline;

@@ -126,13 +126,17 @@ bool is_not_answered(int rc)
 	}
 }
 
-/* Of a circuit that stands only what holds for longer does not keep the others from going on. */
+/*
+ * Of a circuit that stands, and is not one of a file that is to be in force, only what holds
+ * for longer does not keep the others from going on.
+ */
 bool stops(const struct session *s, uint32_t i)
 {
+	const struct member *m = &s->state.circuits[i];
 	int rc = s->planned[i].rc;
 
-	return rc && is_strict(s) &&
-	       (s->state.circuits[i].standing == ADDING || is_not_answered(rc));
+	return rc && is_strict(s) && (m->standing == ADDING || is_not_answered(rc) ||
+				      (s->args->file && !m->left_out));
 }
 
 /* One that cannot be planned takes nothing of its wire. */
