@@ -259,6 +259,7 @@ deaf_looks()
 	setup add lhc "${CIRCUIT[@]}" --shaper tbf --quiet eth1
 	setup save >"$TMP/saved"
 	looks_deaf verify --quiet
+	looks_deaf show
 	looks_deaf diff --quiet "$TMP/saved"
 	in_host tc qdisc del dev eth1 root
 	run setup verify

@@ -16,6 +16,7 @@
 #include "htb.h"
 #include "print.h"
 #include "qdisc.h"
+#include "session_plan.h"
 #include "sysctl.h"
 #include "units.h"
 
@@ -88,19 +89,21 @@ static json_t *json_kind(const struct session *s, bool peers)
 }
 
 /* What is no circuit's of ours, and the namespace's totals if there is a module. */
-static void show_others(struct session *s, json_t *list)
+static int show_others(struct session *s, json_t *list, struct err *e)
 {
 	json_t *circuits, *peers;
 	struct totals t;
-	struct err unused = { "" };
-	bool known = !totals_read(&s->kernel.genl, &t, &unused);
+	int rc = totals_read(&s->kernel.genl, &t, e);
+	bool known = !rc;
 
+	if (is_not_answered(rc))
+		return rc;
 	if (!list) {
 		show_kind(s, false, "other circuits");
 		show_kind(s, true, "other peers");
 		if (known)
 			print_totals(stdout, &t);
-		return;
+		return 0;
 	}
 	circuits = json_kind(s, false);
 	peers = json_kind(s, true);
@@ -110,6 +113,7 @@ static void show_others(struct session *s, json_t *list)
 						      json_totals(&t)));
 	json_decref(circuits);
 	json_decref(peers);
+	return 0;
 }
 
 /* How the kernel is not as set up. */
@@ -181,26 +185,40 @@ static bool has_drift(const struct session *s, uint32_t n, const struct err *tro
 	return trouble->text[0] || diff_change(&s->diff, n, diff_first(&s->diff, n));
 }
 
+/* How many, and how many of them are not as set up */
+struct shown {
+	uint32_t circuits, drifted;
+};
+
 /*
  * A device that is gone or a circuit that no longer fits is drift, and no reason not to
- * show the rest.  Return: whether it is as set up.
+ * show the rest; what could not be asked is neither.
  */
-static bool show_one(struct session *s, uint32_t n, json_t *list)
+static int show_one(struct session *s, uint32_t n, json_t *list, struct shown *shown,
+		    struct err *e)
 {
 	const struct planned *p = &s->planned[n];
-	struct err trouble = { "" }, e = { "" };
+	struct err trouble = { "" };
 	struct qdisc_stats stats = { 0 };
 	struct qdisc q = { 0 };
+	int rc;
 
-	if (p->rc)
+	if (is_not_answered(p->rc))
+		return cannot_plan(s, n, e);
+	if (p->rc) {
 		err_set(&trouble, p->rc, "%s", planned_why(p));
-	else if (session_shaper(s, n, &q, &stats, &e))
-		trouble = e;
+	} else {
+		rc = session_shaper(s, n, &q, &stats, &trouble);
+		if (is_not_answered(rc))
+			return err_set(e, rc, "%s", trouble.text);
+	}
 	if (list)
 		json_array_append_new(list, show_json(s, n, &trouble, &q, &stats));
 	else
 		show_text(s, n, &trouble, &q, &stats);
-	return !has_drift(s, n, &trouble);
+	shown->circuits++;
+	shown->drifted += has_drift(s, n, &trouble);
+	return 0;
 }
 
 /* --- many ------------------------------------------------------------------ */
@@ -214,49 +232,47 @@ static void ask_shaper(struct session *s, uint32_t i)
 	session_shaper(s, i, &q, &stats, &unused);
 }
 
-/* How many, and how many of them are not as set up */
-static uint32_t show_all(struct session *s, json_t *list, uint32_t *drifted)
+static int show_all(struct session *s, json_t *list, struct shown *shown, struct err *e)
 {
-	uint32_t i, shown = 0;
+	uint32_t i;
+	int rc = 0;
 
-	for (i = 0; i < s->state.n_circuits; i++) {
+	for (i = 0; i < s->state.n_circuits && !rc; i++) {
 		if (i % MANY_AT_ONCE == 0)
 			session_ahead(s, i, session_shows, ask_shaper);
-		if (!session_shows(s, i))
-			continue;
-		*drifted += !show_one(s, i, list);
-		shown++;
+		if (session_shows(s, i))
+			rc = show_one(s, i, list, shown, e);
 	}
 	kernel_ahead_end(&s->kernel);
-	return shown;
+	return rc;
 }
 
 /* A circuit that no state tells of, by its name */
-static uint32_t show_named(const struct session *s, const char *name, json_t *list)
+static int show_named(const struct session *s, const char *name, json_t *list, struct err *e)
 {
 	const struct live *l = lives_find(&s->lives, name);
 
 	if (!l)
-		return 0;
+		return err_set(e, -ENOENT,
+			       "there is no circuit %s, nor one on a device of that name; ctcp-setup show lists those there are",
+			       name);
 	if (list) {
 		json_array_append_new(list, json_pack("{s:n, s:s, s:o}", "dev", "name", name,
 						      "circuit", json_live(l)));
-		return 1;
+		return 0;
 	}
 	printf("not set up by ctcp-setup:\n");
 	print_live(stdout, l);
-	return 1;
+	return 0;
 }
 
 /* A module that is not there is no reason not to show the rest. */
-static void read_lives(struct session *s)
+static int read_lives(struct session *s, struct err *e)
 {
-	struct err e = { "" };
-	int rc = sysctl_exists(FCWND_SYSCTL) ? lives_read(&s->lives, &e) : 0;
+	int rc = sysctl_exists(FCWND_SYSCTL) ? lives_read(&s->lives, e) : 0;
 
-	if (rc)
-		fprintf(stderr, "note: %s\n", e.text);
 	lives_sort(&s->lives);
+	return rc;
 }
 
 static void show_waiting(const struct session *s, json_t *list)
@@ -268,41 +284,44 @@ static void show_waiting(const struct session *s, json_t *list)
 						      json_confirm(&s->waits)));
 }
 
+static int show_circuits(struct session *s, json_t *list, struct shown *shown, struct err *e)
+{
+	const char *dev = s->args->circuit.dev;
+	int rc = read_lives(s, e);
+
+	if (!rc)
+		rc = session_look(s, e);
+	if (rc)
+		return rc;
+	show_waiting(s, list);
+	rc = show_all(s, list, shown, e);
+	if (rc)
+		return rc;
+	if (dev[0])
+		return shown->circuits ? 0 : show_named(s, dev, list, e);
+	if (!list && !shown->circuits)
+		printf("no circuit in this network namespace\n");
+	return show_others(s, list, e);
+}
+
 static int run(struct session *s, void *unused, struct err *e)
 {
 	json_t *list = s->args->json ? json_array() : NULL;
-	const char *dev = s->args->circuit.dev;
-	uint32_t shown = 0, drifted = 0;
-	int rc;
+	struct shown shown = { 0 };
+	int rc = show_circuits(s, list, &shown, e);
 
 	(void)unused;
-	read_lives(s);
-	rc = session_look(s, e);
-	if (!rc) {
-		show_waiting(s, list);
-		shown = show_all(s, list, &drifted);
-	}
-	if (!rc && !shown && dev[0])
-		shown = show_named(s, dev, list);
-	if (!rc && !shown && dev[0])
-		rc = err_set(e, -ENOENT,
-			     "there is no circuit %s, nor one on a device of that name; ctcp-setup show lists those there are",
-			     dev);
 	if (rc) {
 		json_decref(list);
 		return rc;
 	}
-	if (!list && !shown)
-		printf("no circuit in this network namespace\n");
-	if (!dev[0])
-		show_others(s, list);
 	if (list)
 		rc = print_json(stdout, list, e);
-	if (!rc && drifted)
-		rc = err_set(e, -EBADE,
-			     "%u circuit%s not as set up; ctcp-setup verify lists the differences",
-			     drifted, drifted == 1 ? " is" : "s are");
-	return rc;
+	if (rc || !shown.drifted)
+		return rc;
+	return err_set(e, -EBADE,
+		       "%u circuit%s not as set up; ctcp-setup verify lists the differences",
+		       shown.drifted, shown.drifted == 1 ? " is" : "s are");
 }
 
 int command_show(const struct args *a, struct err *e)
