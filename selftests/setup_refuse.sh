@@ -192,6 +192,8 @@ on_a_bond()
 		link add link bond0 name bond0.7 type vlan id 7
 		link set mac5 addrgenmode none
 		link set bond0.7 addrgenmode none
+		addr add 10.79.0.1/24 dev mac5
+		addr add 10.80.0.1/24 dev bond0.7
 		link set mac5 up
 		link set bond0.7 up
 	END
@@ -202,10 +204,10 @@ on_a_bond()
 	before=$(state)
 	# shellcheck disable=SC2086 # its words
 	{
-		works "a macvlan of a bond" setup add lhc --to 10.81.0.0/16 $six --quiet mac5
+		works "a macvlan of a bond" setup add lhc --to 10.79.0.128/25 $six --quiet mac5
 		cannot "a VLAN of it beside that" \
 			'with circuit ska those on bond0 .*have 12gbit, more than the 10gbit' \
-			add ska --to 10.82.0.0/16 $six bond0.7
+			add ska --to 10.80.0.128/25 $six bond0.7
 	}
 	works "a macvlan of a bond: undo" setup undo --quiet mac5
 	unchanged "a macvlan of a bond: as before" "$before"
@@ -260,8 +262,10 @@ output()
 		# shellcheck disable=SC2086 # a word or none
 		exit_of 3 'done, but the output' /dev/full in_host ctcp-setup show $option
 	done
-	in_host ctcp-setup undo eth1 >&-
-	equal "undo with its output closed: exit status" 0 $?
+	in_host ctcp-setup show >&- 2>"$TMP/err"
+	equal "show with its output closed: exit status" 3 $?
+	in_host ctcp-setup undo eth1 >&- 2>"$TMP/err"
+	equal "undo with its output closed: exit status" 3 $?
 	unchanged "undo with its output closed: as before" "$before"
 	for option in -h --help; do
 		matches "$option" '^Usage: ctcp-setup' "$(setup $option)"

@@ -343,7 +343,7 @@ static void say_made(int rc, struct err *e)
 {
 	struct err why = *e;
 
-	err_set(e, rc, "%.600s; what was set is taken back all the same, the same command again ends it",
+	err_set(e, rc, "%.600s; what was set is taken back all the same, but the state still has it: the same command again ends it",
 		why.text);
 }
 

@@ -4,10 +4,11 @@
  *
  *	command line -> circuit -> state -> plan -> diff -> commit -> read back
  *
- * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine
- * is as it was, or verify or diff found differences; 2: bad usage; 3: done, but the
- * output could not be written; 4: verify or diff could not look; 5: done, but for
- * circuits that apply --partial left out.
+ * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine is as it
+ * was unless the message says otherwise, or verify, show or diff found differences; 2: bad
+ * usage; 3: done, but the output could not be written; 4: verify, show or diff could not
+ * look; 5: done, but for circuits that apply --partial left out; 6: nothing was done, as
+ * another is at work or a change waits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -134,10 +135,10 @@ static const char help[] =
 "  -h, --help       print this\n"
 "  -V, --version    print the version\n"
 "\n"
-"Exit status: 0 done; 1 failed, or verify or diff found a difference; 2 bad usage;\n"
-"3 done, but the output could not be written; 4 verify or diff could not look;\n"
-"5 done, but for circuits that apply --partial left out; 6 another is at work, or a\n"
-"change waits for confirmation: the same command works later.\n"
+"Exit status: 0 done; 1 failed, or verify, show or diff found a difference; 2 bad\n"
+"usage; 3 done, but the output could not be written; 4 verify, show or diff could\n"
+"not look; 5 done, but for circuits that apply --partial left out; 6 another is at\n"
+"work, or a change waits for confirmation: the same command works later.\n"
 "\n"
 "Rates and sizes as for tc: bit kbit mbit gbit tbit; b kb mb gb of 1024.\n";
 
@@ -259,16 +260,17 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 	return EXIT_OK;
 }
 
-/* Where one of the three is closed, a netlink socket would take its number. */
+/*
+ * Where one of the three is closed, a netlink socket would take its number.  What is written
+ * to a closed standard output is lost, as on a full disk.
+ */
 static void open_standard_files(void)
 {
 	int fd;
 
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open(fd == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);
 }
 
 int main(int argc, char **argv)

@@ -465,8 +465,12 @@ static int parse_lines(struct parser *p, char *text, size_t len)
 	char *line = text, *end;
 	int rc = 0;
 
-	if (memchr(text, 0, len))
+	end = memchr(text, 0, len);
+	if (end) {
+		for (p->line = 1; line < end; line++)
+			p->line += *line == '\n';
 		return -EBADMSG;
+	}
 	while (!rc && line < text + len) {
 		p->line++;
 		end = memchr(line, '\n', (size_t)(text + len - line));

@@ -155,9 +155,8 @@ static int bad(const struct report *r, struct err *e)
 			 r->shorts > 1 ? "s are" : " is", r->shorts > 1 ? "their" : "its");
 	if (r->differences)
 		snprintf(differences, sizeof(differences),
-			 "%u difference%s from what was set up; the same command again sets %s, ctcp-setup undo DEV goes back",
-			 r->differences, r->differences > 1 ? "s" : "",
-			 r->differences > 1 ? "them" : "it");
+			 "%u difference%s from what was set up; ctcp-setup change NAME sets again what is lost, ctcp-setup undo NAME goes back",
+			 r->differences, r->differences > 1 ? "s" : "");
 	return err_set(e, -EBADE, "%s%s%s", shorts, shorts[0] && differences[0] ? "; " : "",
 		       differences);
 }

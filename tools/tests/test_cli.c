@@ -164,7 +164,7 @@ static void test_usage(void **state)
 		{ 1, "save /nonexistent/f", "", "cannot write /nonexistent/f" },
 		{ 0, "save", "begin # circuits, for ctcp-setup apply\nend\n", "" },
 		{ 4, "diff /nonexistent", "", "cannot read /nonexistent: No such file" },
-		{ 0, "--help", "4 verify or diff could not look", "" },
+		{ 0, "--help", "4 verify, show or diff could\nnot look", "" },
 		{ 2, "confirm eth1", "", "\"eth1\" is one word too many" },
 		{ 2, "cancel --force", "", "\"--force\" is not an option of cancel" },
 		{ 2, "show --quiet", "", "\"--quiet\" is not an option of show" },
