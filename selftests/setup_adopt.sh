@@ -269,16 +269,18 @@ only_looked_at()
 
 adopted()
 {
-	local ports share=$((WINDOW / 5)) took name
+	local ports share=$((WINDOW / 5)) took name trips=2
 
 	ports=$(local_ports)
 	succeeds "ours has all of the window" until_true 20 windows_are $WINDOW ours
 	works "adopt" setup adopt lhc
-	# they wait for what it has in flight, and that is the first round trip; how long it
-	# takes only virtual time can tell
+	# They wait for what it has in flight, and that is the first round trip; each takes its
+	# part with an ACK of its own.  6.1 is seen to take up to a third.  How long it takes
+	# only virtual time can tell.
 	took=$(ms_until 20 windows_are $share $OURS ours)
+	[[ $(uname -r) != 6.1.* ]] || trips=3
 	[ "$LAB" != uml ] || at_most "all five have a fifth of the window, ms after that" \
-		$((2 * RTT_MS + LOOK_MS)) "$took"
+		$((trips * RTT_MS + LOOK_MS)) "$took"
 	for name in $OURS ours; do
 		equal "$name: its window" $share "$(of "$name" cwnd)"
 	done
