@@ -14,7 +14,7 @@
 # Two such namespaces are alike to the device's index, so that what the kernel
 # says about them can be compared as it stands.
 #
-# Journals go below $TMP: a circuit that this machine has is not in their way.
+# States go below $TMP: a circuit that this machine has is not in their way.
 
 export CTCP_RUNDIR=$TMP/run
 HOST=
