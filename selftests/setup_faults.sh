@@ -6,9 +6,10 @@
 # call of it failing (circuit_faults): the list of circuits is the old one or the new one, a
 # command that says it failed has left the machine as it was, or says what is not, and one
 # that says it is done has made it as it shall be, the same command again heals what was cut
-# short, and undo leaves the host as it was before the first.
+# short, and undo leaves the host as it was before the first.  A command that only looks never
+# tells of a difference where it could not look.
 #
-# All of them are some fifteen thousand, each of which takes a second or so, so a part is
+# All of them are some thirteen thousand, each of which takes a second or so, so a part is
 # chosen by chance: FAULTS=N so many of each command; FAULTS=all all of them; FAULTS=EIO,
 # kill and so on all of that kind; FAULTS_SEED=N chooses the same again.
 
@@ -202,6 +203,30 @@ walk()
 	unchanged "$name: undo leaves the host as it was" "$BEFORE"
 }
 
+# look NAME COMMAND...: at circuits as they were set up.  No fault makes it tell of a difference,
+# and it changes nothing.
+look()
+{
+	local name=$1 faults=0 kind n
+
+	shift
+	BROKEN=0
+	begin "$TMP/one"
+	OLD=$(machine)
+	run in_host circuit_faults list "$TMP/calls" ctcp-setup "$@"
+	equal "$name without a fault: exit status" 0 "$RC"
+	while read -r kind n <&3; do
+		AT="$name, $kind at call $n of $(wc -l <"$TMP/calls")"
+		run in_host timeout 120 circuit_faults "$kind" "$n" ctcp-setup "$@"
+		[[ $RC = @(0|3|4|137) ]] || bad "exit status" "0, 3, 4 or killed" "$RC $OUT $ERR"
+		faults=$((faults + 1))
+	done 3< <(chosen "$TMP/calls")
+	AT=$name
+	bad "the machine" "$OLD" "$(machine)"
+	at_least "$name: faults" 1 $faults
+	equal "$name: faults that made it tell of a difference" 0 $BROKEN
+}
+
 # A confirm that fails has not confirmed.
 refused_confirm()
 {
@@ -350,6 +375,10 @@ walk "adopt" one one adopt lhc --quiet
 walk "reset" one one reset lhc --quiet
 walk_unanswered "reset" one one reset lhc --quiet
 walk_watch
+look "show" show
+look "show --json" show --json
+look "verify" verify
+look "diff" diff "$TMP/one"
 PREPARE=on_trial
 walk "confirm" one faster confirm
 walk "cancel" one one cancel
