@@ -860,12 +860,117 @@ apply_anew()
 		"$(<"$TMP/late")"
 	as_set_up "$name: --partial waits for it"
 	in_host ip link set eth2 down
-	complains "$name: it is down" 1 'circuit lhc: eth2 is down' \
+	says "$name: it is down" 1 'circuit lhc: eth2 is down' \
 		setup apply --quiet "$TMP/circuits"
 	in_host ip link set eth2 up
 	works "$name: it is up" setup apply --quiet "$TMP/circuits"
 	as_set_up "$name: it is up"
 	works "$name: undo" setup undo --quiet --all
+	host_end
+}
+
+# anew_among NAME WORDS: lhc stands on eth2, which is another by now; six on eth1
+anew_among()
+{
+	fresh anew-among
+	eth2_comes
+	cat >"$TMP/circuits" <<-END
+		${LHC/10.78/10.79} $2 eth2
+		$SIX eth1
+	END
+	works "$1: before" setup apply --quiet "$TMP/circuits"
+	in_host ip link del eth2
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "$1: without the device: exit status" 5 "$RC"
+	eth2_comes
+}
+
+# What is somebody's on the other device, or has the circuit's name, is refused by its name.
+anew_foreign()
+{
+	local shaper
+
+	for shaper in tbf htb; do
+		anew_among "device anew, $shaper, somebody's root" "--shaper $shaper"
+		in_host tc qdisc add dev eth2 root handle 7: pfifo limit 7
+		complains "device anew, $shaper, somebody's root: apply" 1 \
+			'eth2 has a root qdisc of somebody else.s, pfifo 7:' \
+			setup apply --quiet "$TMP/circuits"
+		run setup apply --partial --quiet "$TMP/circuits"
+		equal "device anew, $shaper, somebody's root: --partial: exit status" 5 "$RC"
+		matches "device anew, $shaper, somebody's root: it stays" 'pfifo 7:.*limit 7p' \
+			"$(root_qdisc eth2)"
+		in_host tc qdisc del dev eth2 root
+		works "device anew, $shaper, it is gone" setup apply --quiet "$TMP/circuits"
+		as_set_up "device anew, $shaper, it is gone"
+		setup undo --quiet --all
+		host_end
+	done
+	anew_among "device anew, somebody's circuit" "--shaper tbf"
+	in_host circuit_nl new lhc prefix 10.99.0.0/16 window 10
+	complains "device anew, somebody's circuit: apply" 1 'there is a circuit lhc that no state' \
+		setup apply --quiet "$TMP/circuits"
+	in_host circuit_nl del lhc
+	setup undo --quiet --all
+	host_end
+}
+
+# A route that was there before the circuit, and that its owner has set on the other device
+anew_route()
+{
+	local route="10.81.0.0/16 via 10.79.0.254 dev eth2"
+
+	fresh anew-route
+	eth2_comes
+	# shellcheck disable=SC2086 # its words
+	in_host ip route add $route
+	echo "${LHC/10.78/10.79} --shaper tbf eth2" >"$TMP/circuits"
+	works "device anew, a route of before" setup apply --quiet "$TMP/circuits"
+	in_host ip link del eth2
+	eth2_comes
+	# shellcheck disable=SC2086
+	in_host ip route add $route
+	works "device anew, a route of before: apply" setup apply --quiet "$TMP/circuits"
+	as_set_up "device anew, a route of before"
+	setup undo --quiet --all
+	host_end
+}
+
+buffers()
+{
+	value net.ipv4.tcp_rmem
+	value net.ipv4.tcp_wmem
+}
+
+# What a circuit needs that is left out, or whose device is down, stays; and one that does not
+# fit its device any more keeps no other from being changed.
+left_as_it_is()
+{
+	local before
+
+	fresh left
+	eth2_comes
+	cat >"$TMP/circuits" <<-END
+		add lhc --to 10.81.0.0/16 --via 10.79.0.254 --rate 10gbit --rtt 10ms --mss 1400 --shaper tbf eth2
+		$SIX eth1
+	END
+	works "left out" setup apply --quiet "$TMP/circuits"
+	before=$(buffers)
+	sed 's/10.79.0.254/10.99.0.254/' "$TMP/circuits" >"$TMP/unreachable"
+	run setup apply --partial --quiet "$TMP/unreachable"
+	equal "left out: exit status" 5 "$RC"
+	equal "left out: the buffers" "$before" "$(buffers)"
+	as_set_up "left out"
+	in_host ip link set eth2 mtu 1300
+	sed -i '/^add six/s/1gbit/2gbit/' "$TMP/circuits"
+	works "no longer fits its device: another changes" setup apply --quiet "$TMP/circuits"
+	equal "no longer fits its device: the other has changed" 250000000 "$(circuit_value six rate)"
+	in_host ip link set eth2 mtu 1500
+	in_host ip link set eth2 down
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "its device is down: exit status" 5 "$RC"
+	equal "its device is down: the buffers" "$before" "$(buffers)"
+	setup undo --quiet --all
 	host_end
 }
 
@@ -950,6 +1055,9 @@ apply_anew tbf "--shaper tbf"
 apply_anew htb "--shaper htb"
 apply_anew none "--shaper none --pace"
 apply_anew "shaper not named" ""
+anew_foreign
+anew_route
+left_as_it_is
 partial_foreign
 partial_over
 finish

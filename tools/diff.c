@@ -253,6 +253,16 @@ static int first_want(struct diff *d, const struct want *w, struct item **item, 
 	return 0;
 }
 
+/* The last circuit that wants it, but for one that is left out where another wants it, too */
+static void told_of(const struct diff *d, struct item *it, uint32_t circuit)
+{
+	const struct member *list = d->state->circuits;
+
+	if (it->circuit == NOBODY ||
+	    (!d->aside && (!list[circuit].left_out || list[it->circuit].left_out)))
+		it->circuit = circuit;
+}
+
 /* A route is built from the one before; of the rest each want builds on the last one's. */
 static int want_item(struct diff *d, struct item *it, const struct want *w, uint32_t circuit,
 		     bool asked, struct err *e)
@@ -265,8 +275,7 @@ static int want_item(struct diff *d, struct item *it, const struct want *w, uint
 		if (rc)
 			return rc == 1 ? 0 : rc;
 	}
-	if (!d->aside || it->circuit == NOBODY)
-		it->circuit = circuit;
+	told_of(d, it, circuit);
 	it->ifindex = w->ifindex;
 	it->asked |= asked;
 	/* most circuits want the same of the machine's numbers: once is enough */
@@ -394,8 +403,7 @@ void diff_want_same(struct diff *d, uint32_t circuit)
 	uint32_t i;
 
 	for (i = 0; i < d->n_shared; i++)
-		if (!d->aside || d->shared[i]->circuit == NOBODY)
-			d->shared[i]->circuit = circuit;
+		told_of(d, d->shared[i], circuit);
 }
 
 /* What all circuits share, and once is enough */
@@ -586,37 +594,48 @@ const char *drift_stays(const struct change *c)
 	return NULL;
 }
 
-/* Nothing is there, or what the kernel has of itself. */
-static bool is_nothing(const struct item *it)
+/*
+ * Of a circuit that stands as a file has it, and of which nothing is known, as it went with
+ * its device: it is set up as one that is added.
+ */
+static bool begins_anew(const struct diff *d, const struct item *it)
 {
-	struct qdisc q;
-
-	if (it->kind == ITEM_QDISC)
-		return !qdisc_parse(it->now, &q) && q.state == QDISC_DEFAULT;
-	return !strcmp(it->now, "absent");
+	return d->heal && it->base == NOBODY && !d->state->circuits[it->circuit].left_out;
 }
 
-/*
- * What a standing circuit has lost, where the list is to be as it was set up: also what went
- * with its device, of which no base is left once another has the name.
- */
+/* What a standing circuit has lost, where the list is to be as it was set up */
 static bool is_healed(const struct diff *d, const struct item *it)
 {
 	const struct change c = {
 		.kind = it->kind, .name = it->name, .from = it->now, .to = it->target,
 	};
 
-	if (!d->heal || drift_stays(&c))
-		return false;
+	if (begins_anew(d, it))
+		return true;
 	/* a number was as it should be at first, and is nobody's */
-	return item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN ||
-	       is_nothing(it);
+	return d->heal && !drift_stays(&c) &&
+	       (item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN);
+}
+
+/* It is below a root that this run leaves as it is, and that is none of ours. */
+static bool root_stays(struct diff *d, const struct item *it)
+{
+	const struct item *root = is_below_root(it) ? root_of(d, it) : NULL;
+
+	return root && root->left && root->now && !is(root, root->target);
+}
+
+/* Somebody made it large enough, or a circuit that cannot say now what it wants has it. */
+static bool is_enough(const struct item *it)
+{
+	return it->rule == RULE_AT_LEAST && is(it, it->as_is);
 }
 
 /* What is there is refused even where it is what we would have made. */
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
-	int rc = it->asked ? check_foreign(it, e) : 0;
+	bool checked = it->asked || (begins_anew(d, it) && !is(it, it->target));
+	int rc = checked ? check_foreign(it, e) : 0;
 
 	if (rc && !d->revert) {
 		d->foreign = it;
@@ -626,13 +645,11 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 		return 0;
 	if (rc)
 		return leave_foreign(d, it, e);
-	if (!is_ours(d, it)) {
-		it->left = (it->rule == RULE_AT_LEAST && is(it, it->as_is)) ||
+	if (!is_ours(d, it))
+		it->left = is_enough(it) ||
 			   (!it->asked && !d->look && !d->restore && !is_healed(d, it));
-		if (it->left)
-			return 0;
-	}
-	return add_change(d, it, e);
+	it->left |= (it->held && is_enough(it)) || root_stays(d, it);
+	return it->left ? 0 : add_change(d, it, e);
 }
 
 static void leave(struct diff *d, struct item *it)

@@ -374,13 +374,13 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (s->diff.look && (m->standing == ADDING || m->standing == REMOVING))
 		planned_set(s, i, not_standing(s, m, &why), &why);
 	s->diff.aside = s->diff.look && !session_shows(s, i);
-	if (!p->rc && !m->left_out)
+	if (!p->rc)
 		planned_set(s, i, want_circuit(s, i, need, asked, own_netns, &why), &why);
 	if (stops(s, i))
 		return cannot_plan(s, i, e);
 	if (p->rc && s->reverting)
 		note(&s->notes, "circuit %s: %.300s", m->circuit.name, planned_why(p));
-	if ((p->rc || m->left_out) && (m->ifindex || s->diff.look))
+	if (p->rc && (m->ifindex || s->diff.look))
 		diff_hold(&s->diff, m);
 	return 0;
 }

@@ -126,9 +126,15 @@ bool is_not_answered(int rc)
 	}
 }
 
+/* Its device or the way through it is not there: it is not in force, whatever was set up. */
+static bool is_nowhere(int rc)
+{
+	return rc == -ENODEV || rc == -ENETDOWN || rc == -ENETUNREACH;
+}
+
 /*
- * Of a circuit that stands, and is not one of a file that is to be in force, only what holds
- * for longer does not keep the others from going on.
+ * Of a circuit that stands what holds for longer does not keep the others from going on, but
+ * for one of a file, which would be said to be in force.
  */
 bool stops(const struct session *s, uint32_t i)
 {
@@ -136,7 +142,7 @@ bool stops(const struct session *s, uint32_t i)
 	int rc = s->planned[i].rc;
 
 	return rc && is_strict(s) && (m->standing == ADDING || is_not_answered(rc) ||
-				      (s->args->file && !m->left_out));
+				      (s->args->file && !m->left_out && is_nowhere(rc)));
 }
 
 /* One that cannot be planned takes nothing of its wire. */

@@ -67,7 +67,7 @@ struct member {
 	int ifindex;			/* of its device */
 	uint32_t classid;		/* minor of its class, 0 = --shaper htb is not its */
 	enum standing standing;
-	bool left_out;			/* by apply --partial: nothing is done for it */
+	bool left_out;			/* by apply --partial: what was set up stays, and no more */
 };
 
 /* A device that the state tells of, as the kernel has it */
