@@ -933,6 +933,13 @@ anew_route()
 	works "device anew, a route of before: apply" setup apply --quiet "$TMP/circuits"
 	as_set_up "device anew, a route of before"
 	setup undo --quiet --all
+	in_host ip route replace 10.81.0.0/16 via 10.79.0.254 dev eth2 congctl circuit
+	works "a route that was as wanted before" setup apply --quiet "$TMP/circuits"
+	in_host ip route replace 10.81.0.0/16 via 10.78.0.254 dev eth1
+	setup apply --quiet "$TMP/circuits"
+	matches "a route that was as wanted before: led elsewhere, it stays" 'via 10.78.0.254' \
+		"$(in_host ip route show 10.81.0.0/16)"
+	setup undo --quiet --all
 	host_end
 }
 
@@ -961,15 +968,38 @@ left_as_it_is()
 	equal "left out: exit status" 5 "$RC"
 	equal "left out: the buffers" "$before" "$(buffers)"
 	as_set_up "left out"
+	in_host ip link set eth2 down
+	in_host ip addr flush dev eth2
+	in_host ip link set eth2 up
+	sed '/^add six/s/1gbit/3gbit/' "$TMP/circuits" >"$TMP/six"
+	run setup apply --partial --quiet "$TMP/six"
+	equal "the kernel refuses its route: exit status" 5 "$RC"
+	equal "the kernel refuses its route: another changes" 375000000 "$(circuit_value six rate)"
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	works "its address is there again" setup apply --quiet "$TMP/circuits"
+	as_set_up "its address is there again"
 	in_host ip link set eth2 mtu 1300
 	sed -i '/^add six/s/1gbit/2gbit/' "$TMP/circuits"
 	works "no longer fits its device: another changes" setup apply --quiet "$TMP/circuits"
+	matches "no longer fits its device: said" \
+		'^note: circuit lhc: --mss: 1400 does not fit .*; what was set up stays' \
+		"$(setup apply "$TMP/circuits")"
 	equal "no longer fits its device: the other has changed" 250000000 "$(circuit_value six rate)"
 	in_host ip link set eth2 mtu 1500
 	in_host ip link set eth2 down
 	run setup apply --partial --quiet "$TMP/circuits"
 	equal "its device is down: exit status" 5 "$RC"
 	equal "its device is down: the buffers" "$before" "$(buffers)"
+	in_host ip link del eth2
+	eth2_comes
+	in_host ip link set eth2 mtu 1300
+	complains "does not fit the next device" 1 'circuit lhc: --mss: 1400 does not fit' \
+		setup apply --quiet "$TMP/circuits"
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "does not fit the next device: --partial: exit status" 5 "$RC"
+	in_host ip link set eth2 mtu 1500
+	works "it fits" setup apply --quiet "$TMP/circuits"
+	as_set_up "it fits"
 	setup undo --quiet --all
 	host_end
 }

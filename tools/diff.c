@@ -600,7 +600,19 @@ const char *drift_stays(const struct change *c)
  */
 static bool begins_anew(const struct diff *d, const struct item *it)
 {
-	return d->heal && it->base == NOBODY && !d->state->circuits[it->circuit].left_out;
+	const struct member *m = &d->state->circuits[it->circuit];
+
+	return d->heal && it->base == NOBODY && m->anew && !m->left_out;
+}
+
+/* Nothing is there, or what the kernel has of itself. */
+static bool is_nothing(const struct item *it)
+{
+	struct qdisc q;
+
+	if (it->kind == ITEM_QDISC)
+		return !qdisc_parse(it->now, &q) && q.state == QDISC_DEFAULT;
+	return !strcmp(it->now, "absent");
 }
 
 /* What a standing circuit has lost, where the list is to be as it was set up */
@@ -612,9 +624,17 @@ static bool is_healed(const struct diff *d, const struct item *it)
 
 	if (begins_anew(d, it))
 		return true;
+	if (!d->heal || d->state->circuits[it->circuit].left_out || drift_stays(&c))
+		return false;
 	/* a number was as it should be at first, and is nobody's */
-	return d->heal && !drift_stays(&c) &&
-	       (item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN);
+	return item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN ||
+	       is_nothing(it);
+}
+
+/* That it is ours is said of a root which comes for others. */
+static bool is_left_out(const struct diff *d, const struct item *it)
+{
+	return it->base == NOBODY && d->state->circuits[it->circuit].left_out;
 }
 
 /* It is below a root that this run leaves as it is, and that is none of ours. */
@@ -648,7 +668,7 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 	if (!is_ours(d, it))
 		it->left = is_enough(it) ||
 			   (!it->asked && !d->look && !d->restore && !is_healed(d, it));
-	it->left |= (it->held && is_enough(it)) || root_stays(d, it);
+	it->left |= (it->held && is_enough(it)) || root_stays(d, it) || is_left_out(d, it);
 	return it->left ? 0 : add_change(d, it, e);
 }
 

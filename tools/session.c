@@ -148,6 +148,7 @@ static void find_devices(struct state *st)
 			m->ifindex = last->ifindex;
 		else if (!if_name_is(m))
 			m->ifindex = link_index(m->circuit.dev);
+		m->anew = !index || m->ifindex != index;
 		last = m;
 		was = index;
 	}

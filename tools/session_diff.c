@@ -378,8 +378,9 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 		planned_set(s, i, want_circuit(s, i, need, asked, own_netns, &why), &why);
 	if (stops(s, i))
 		return cannot_plan(s, i, e);
-	if (p->rc && s->reverting)
-		note(&s->notes, "circuit %s: %.300s", m->circuit.name, planned_why(p));
+	if (p->rc && (s->reverting || (s->args->file && !m->left_out)))
+		note(&s->notes, "circuit %s: %.300s%s", m->circuit.name, planned_why(p),
+		     s->reverting ? "" : "; what was set up stays");
 	if (p->rc && (m->ifindex || s->diff.look))
 		diff_hold(&s->diff, m);
 	return 0;
@@ -464,6 +465,19 @@ static void check_others(struct session *s)
 	}
 }
 
+/* Those that this run sets up on the device that they have now */
+static void know_devices(struct session *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->state.n_circuits; i++) {
+		struct member *m = &s->state.circuits[i];
+
+		if (m->ifindex && !m->left_out && !s->planned[i].rc)
+			m->anew = false;
+	}
+}
+
 /* Asked for is what this command adds. */
 int session_diff(struct session *s, struct err *e)
 {
@@ -496,7 +510,11 @@ int session_diff(struct session *s, struct err *e)
 		check_others(s);
 	if (!rc && !s->diff.look)
 		rc = guests_hold(&s->kernel.nl, &s->diff, e);
-	return rc ? rc : diff_end(&s->diff, e);
+	if (!rc)
+		rc = diff_end(&s->diff, e);
+	if (!rc && (s->diff.heal || s->diff.restore))
+		know_devices(s);
+	return rc;
 }
 
 /*

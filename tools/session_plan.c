@@ -142,7 +142,8 @@ bool stops(const struct session *s, uint32_t i)
 	int rc = s->planned[i].rc;
 
 	return rc && is_strict(s) && (m->standing == ADDING || is_not_answered(rc) ||
-				      (s->args->file && !m->left_out && is_nowhere(rc)));
+				      (s->args->file && !m->left_out &&
+				       (m->anew || is_nowhere(rc))));
 }
 
 /* One that cannot be planned takes nothing of its wire. */

@@ -64,7 +64,8 @@ enum standing {
 
 struct member {
 	struct circuit circuit;		/* with its name */
-	int ifindex;			/* of its device */
+	int ifindex;			/* of its device, 0 = there is none */
+	bool anew;			/* on which nothing was set up: another was, and is gone */
 	uint32_t classid;		/* minor of its class, 0 = --shaper htb is not its */
 	enum standing standing;
 	bool left_out;			/* by apply --partial: what was set up stays, and no more */

@@ -143,12 +143,18 @@ static void put_base(struct out *o, const struct base *b)
 	out_bytes(o, "\n", 1);
 }
 
+/* None until it is set up there: the next run, too, is to see that it begins anew. */
+static int index_of(const struct member *m)
+{
+	return m->anew ? 0 : m->ifindex;
+}
+
 static void put_device(struct out *o, const struct member *m)
 {
 	out_text(o, "device");
 	out_word(o, m->circuit.dev);
 	out_bytes(o, " ", 1);
-	out_number(o, (uint64_t)m->ifindex);
+	out_number(o, (uint64_t)index_of(m));
 	out_bytes(o, "\n", 1);
 }
 
@@ -159,7 +165,7 @@ static void put_circuits(struct out *o, const struct state *st)
 
 	for (i = 0; i < st->n_circuits; i++, last = m) {
 		m = &st->circuits[i];
-		if (!last || last->ifindex != m->ifindex ||
+		if (!last || index_of(last) != index_of(m) ||
 		    strcmp(last->circuit.dev, m->circuit.dev))
 			put_device(o, m);
 		if (m->classid) {
