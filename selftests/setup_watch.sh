@@ -906,6 +906,24 @@ anew_foreign()
 		setup undo --quiet --all
 		host_end
 	done
+	anew_among "device anew, watch" "--shaper tbf"
+	in_host ip link del eth2
+	watch
+	ip -n "$HOST" link add eth2 numtxqueues 1 type veth peer name far-eth2
+	in_host tc qdisc add dev eth2 root handle 7: pfifo limit 7
+	ip -n "$HOST" -batch - <<-END
+		addr add 10.79.0.1/24 dev eth2
+		link set far-eth2 up
+		link set eth2 up
+	END
+	until_true 3 said ' differs lhc qdisc eth2'
+	settled
+	watch_ends "device anew, watch"
+	complains "device anew, somebody's root, after watch: apply" 1 \
+		'eth2 has a root qdisc of somebody else.s, pfifo 7:' \
+		setup apply --quiet "$TMP/circuits"
+	setup undo --quiet --all
+	host_end
 	anew_among "device anew, somebody's circuit" "--shaper tbf"
 	in_host circuit_nl new lhc prefix 10.99.0.0/16 window 10
 	complains "device anew, somebody's circuit: apply" 1 'there is a circuit lhc that no state' \

@@ -651,11 +651,22 @@ static bool is_enough(const struct item *it)
 	return it->rule == RULE_AT_LEAST && is(it, it->as_is);
 }
 
-/* What is there is refused even where it is what we would have made. */
+/*
+ * Of what is asked for somebody else's is refused even where it is what we would have made; of
+ * a circuit that stands as a file has it, what has taken its place.
+ */
+static bool is_checked(const struct diff *d, const struct item *it)
+{
+	if (it->asked)
+		return true;
+	if (!d->heal || d->state->circuits[it->circuit].left_out || is(it, it->target))
+		return false;
+	return begins_anew(d, it) || it->kind == ITEM_QDISC || it->kind == ITEM_CIRCUIT;
+}
+
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
-	bool checked = it->asked || (begins_anew(d, it) && !is(it, it->target));
-	int rc = checked ? check_foreign(it, e) : 0;
+	int rc = is_checked(d, it) ? check_foreign(it, e) : 0;
 
 	if (rc && !d->revert) {
 		d->foreign = it;
