@@ -215,15 +215,17 @@ look()
 	OLD=$(machine)
 	run in_host circuit_faults list "$TMP/calls" ctcp-setup "$@"
 	equal "$name without a fault: exit status" 0 "$RC"
+	# no file is made or written, and nothing large is asked for
+	sed 's/ ENOSPC//' "$TMP/calls" >"$TMP/no-disk"
 	while read -r kind n <&3; do
 		AT="$name, $kind at call $n of $(wc -l <"$TMP/calls")"
 		run in_host timeout 120 circuit_faults "$kind" "$n" ctcp-setup "$@"
 		[[ $RC = @(0|3|4|137) ]] || bad "exit status" "0, 3, 4 or killed" "$RC $OUT $ERR"
 		faults=$((faults + 1))
-	done 3< <(chosen "$TMP/calls")
+	done 3< <(chosen "$TMP/no-disk")
 	AT=$name
 	bad "the machine" "$OLD" "$(machine)"
-	at_least "$name: faults" 1 $faults
+	[[ $FAULTS = @(ENOSPC|ENOMEM) ]] || at_least "$name: faults" 1 $faults
 	equal "$name: faults that made it tell of a difference" 0 $BROKEN
 }
 
