@@ -18,6 +18,8 @@ need_commands ctcp-setup systemctl journalctl make
 [ -x $SYSTEMD ] || skip_all "$SYSTEMD is not installed"
 need_module
 
+# where make install puts what it has
+PREFIX=$(sed -n 's/^PREFIX[ \t]*?= *//p' "$TOP/tools/Makefile")
 WAIT=60		# s for systemd to do what it was told, on a slow machine
 THEIRS="sysinit.target basic.target multi-user.target network.target network-online.target
 shutdown.target umount.target final.target poweroff.target systemd-poweroff.service
@@ -55,7 +57,7 @@ mounts()
 		mount -t cgroup2 cgroup /sys/fs/cgroup
 		mount -t overlay -o lowerdir=/etc,upperdir=$TMP/disk/etc,workdir=$TMP/disk/work etc /etc
 		mount --bind $TMP/disk/units /lib/systemd/system
-		mount --bind $TMP/disk/root/usr/local /usr/local
+		mount --bind $TMP/disk/root$PREFIX $PREFIX
 		mount -t tmpfs -o mode=755 run /run
 		mount -t tmpfs logs /var/log
 	END
@@ -238,7 +240,7 @@ second_boot()
 	cat >"$TMP/disk/etc/systemd/system/ctcp-setup.service.d/wait.conf" <<-END
 		[Service]
 		ExecStart=
-		$(grep ^ExecStart= "$TMP/disk/root/usr/local/lib/systemd/system/ctcp-setup.service" |
+		$(grep ^ExecStart= "$TMP/disk/root$PREFIX/lib/systemd/system/ctcp-setup.service" |
 			sed 's/--wait [^ ]*/--wait 1s/')
 	END
 	host second

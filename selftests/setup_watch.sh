@@ -824,20 +824,26 @@ eth2_comes()
 	in_host ip addr add 10.79.0.1/24 dev eth2
 }
 
+# loses_device NAME WORDS: lhc stood on eth2, which is gone, and six stands on eth1
+loses_device()
+{
+	fresh anew
+	eth2_comes
+	cat >"$TMP/circuits" <<-END
+		${LHC/10.78/10.79} $2 eth2
+		$SIX eth1
+	END
+	works "$1: before" setup apply --quiet "$TMP/circuits"
+	in_host ip link del eth2
+}
+
 # apply_anew NAME WORDS: what stands in the state and is alike, but has lost its device, is
 # refused while there is none, and set up on the next of that name.
 apply_anew()
 {
 	local name="apply, $1, a device anew"
 
-	fresh apply-anew
-	eth2_comes
-	cat >"$TMP/circuits" <<-END
-		${LHC/10.78/10.79} $2 eth2
-		$SIX eth1
-	END
-	works "$name: before" setup apply --quiet "$TMP/circuits"
-	in_host ip link del eth2
+	loses_device "$name" "$2"
 	complains "$name: it is gone" 1 'circuit lhc: there is no device eth2' \
 		setup apply --quiet "$TMP/circuits"
 	complains "$name: it is gone, diff" 4 'circuit lhc: there is no device eth2' \
@@ -869,17 +875,10 @@ apply_anew()
 	host_end
 }
 
-# anew_among NAME WORDS: lhc stands on eth2, which is another by now; six on eth1
+# anew_among NAME WORDS: as then, and a run has left lhc out before another eth2 came
 anew_among()
 {
-	fresh anew-among
-	eth2_comes
-	cat >"$TMP/circuits" <<-END
-		${LHC/10.78/10.79} $2 eth2
-		$SIX eth1
-	END
-	works "$1: before" setup apply --quiet "$TMP/circuits"
-	in_host ip link del eth2
+	loses_device "$1" "$2"
 	run setup apply --partial --quiet "$TMP/circuits"
 	equal "$1: without the device: exit status" 5 "$RC"
 	eth2_comes

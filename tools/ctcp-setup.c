@@ -4,11 +4,7 @@
  *
  *	command line -> circuit -> state -> plan -> diff -> commit -> read back
  *
- * Each stage is a file of that name.  Exit 0: done; 1: failed, and the machine is as it
- * was unless the message says otherwise, or verify, show or diff found differences; 2: bad
- * usage; 3: done, but the output could not be written; 4: verify, show or diff could not
- * look; 5: done, but for circuits that apply --partial left out; 6: nothing was done, as
- * another is at work or a change waits.
+ * Each stage is a file of that name.  What an exit status means, help[] says.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -253,13 +253,17 @@ static int first_want(struct diff *d, const struct want *w, struct item **item, 
 	return 0;
 }
 
+/* The circuit that the item is told of; not of one that nobody wants */
+static const struct member *member_of(const struct diff *d, const struct item *it)
+{
+	return &d->state->circuits[it->circuit];
+}
+
 /* The last circuit that wants it, but for one that is left out where another wants it, too */
 static void told_of(const struct diff *d, struct item *it, uint32_t circuit)
 {
-	const struct member *list = d->state->circuits;
-
-	if (it->circuit == NOBODY ||
-	    (!d->aside && (!list[circuit].left_out || list[it->circuit].left_out)))
+	if (it->circuit == NOBODY || (!d->aside && (!d->state->circuits[circuit].left_out ||
+						    member_of(d, it)->left_out)))
 		it->circuit = circuit;
 }
 
@@ -594,15 +598,16 @@ const char *drift_stays(const struct change *c)
 	return NULL;
 }
 
-/*
- * Of a circuit that stands as a file has it, and of which nothing is known, as it went with
- * its device: it is set up as one that is added.
- */
+/* Of a file's circuit that is to be in force after this run, and not left out */
+static bool is_of_file(const struct diff *d, const struct item *it)
+{
+	return d->heal && !member_of(d, it)->left_out;
+}
+
+/* What was set up went with its device: it is set up as one that is added. */
 static bool begins_anew(const struct diff *d, const struct item *it)
 {
-	const struct member *m = &d->state->circuits[it->circuit];
-
-	return d->heal && it->base == NOBODY && m->anew && !m->left_out;
+	return is_of_file(d, it) && it->base == NOBODY && member_of(d, it)->anew;
 }
 
 /* Nothing is there, or what the kernel has of itself. */
@@ -624,7 +629,7 @@ static bool is_healed(const struct diff *d, const struct item *it)
 
 	if (begins_anew(d, it))
 		return true;
-	if (!d->heal || d->state->circuits[it->circuit].left_out || drift_stays(&c))
+	if (!is_of_file(d, it) || drift_stays(&c))
 		return false;
 	/* a number was as it should be at first, and is nobody's */
 	return item_base(d, it) || it->kind == ITEM_SYSCTL || it->kind == ITEM_TXQLEN ||
@@ -634,7 +639,7 @@ static bool is_healed(const struct diff *d, const struct item *it)
 /* That it is ours is said of a root which comes for others. */
 static bool is_left_out(const struct diff *d, const struct item *it)
 {
-	return it->base == NOBODY && d->state->circuits[it->circuit].left_out;
+	return it->base == NOBODY && member_of(d, it)->left_out;
 }
 
 /* It is below a root that this run leaves as it is, and that is none of ours. */
@@ -659,7 +664,7 @@ static bool is_checked(const struct diff *d, const struct item *it)
 {
 	if (it->asked)
 		return true;
-	if (!d->heal || d->state->circuits[it->circuit].left_out || is(it, it->target))
+	if (!is_of_file(d, it) || is(it, it->target))
 		return false;
 	return begins_anew(d, it) || it->kind == ITEM_QDISC || it->kind == ITEM_CIRCUIT;
 }

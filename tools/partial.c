@@ -15,8 +15,15 @@
 #define REFUSED_MAX	16		/* circuits that are tried without, one after the other */
 #define RETRY_US	5000000		/* what was refused is tried again: nothing tells of it */
 
+enum left {
+	NOT_LEFT,
+	NO_DEVICE,
+	REFUSED,
+	BESIDE,			/* on the device of one that is refused */
+};
+
 struct left_out {
-	enum { NOT_LEFT, NO_DEVICE, REFUSED, BESIDE } left;	/* beside one that is refused */
+	enum left left;
 	bool said;
 	char *why;
 };
@@ -46,7 +53,7 @@ void partial_close(struct partial *p)
 	free((void *)p->as_read);
 }
 
-static void leave_out(struct left_out *l, int left, const char *why)
+static void leave_out(struct left_out *l, enum left left, const char *why)
 {
 	if (l->left != NOT_LEFT)
 		return;
@@ -77,7 +84,7 @@ void partial_begin_run(struct partial *p)
 }
 
 /* A text that names a circuit is of that one, also where it is why another is left out. */
-static void refuse(struct partial *p, uint32_t i, int left, const char *text)
+static void refuse(struct partial *p, uint32_t i, enum left left, const char *text)
 {
 	bool named = !strncmp(text, "circuit ", strlen("circuit "));
 	char why[600];
