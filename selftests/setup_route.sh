@@ -223,6 +223,43 @@ beside()
 	host_end
 }
 
+# of_two PREFIX GATEWAY HIS [--force]: the circuit's route by GATEWAY, somebody's HIS before
+# it; undo
+of_two()
+{
+	local to=$1 gateway=$2 his="$1 via $3 dev eth1 metric 100" before
+
+	shift 3
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" --to "$to" --via "$gateway" eth1
+	# shellcheck disable=SC2086 # words
+	in_host ip route add $his
+	run setup verify --json
+	equal "$to: somebody's comes before ours: verify says so" "1 route" \
+		"$RC $(jq -r '[.[].item] | join(" ")' <<<"$OUT")"
+	complains "$to: change does not put it behind a lower metric" 1 \
+		"route to $to of a lower metric" setup change eth1 --rate 2gbit
+	works "$to: undo of ours that is not used $*" setup undo "$@" eth1
+	matches "$to: ... says whose is" "is somebody's, is used before ours, and stays" "$OUT"
+	matches "$to: ... his stays" "^$to via .* metric 100" \
+		"$(the_route "$to" | sed 's/^unicast //')"
+	equal "$to: ... ours is gone" "" "$(the_route "$to" | grep circuit)"
+	# shellcheck disable=SC2086 # words
+	in_host ip route del $his
+	unchanged "$to: all else as before" "$before"
+}
+
+# It came while the circuit was there: ours is found behind it, and his stays.
+behind()
+{
+	host behind
+	in_host ip route add 10.79.0.0/16 via 10.78.0.254 metric 300
+	of_two 10.79.0.0/16 10.78.0.254 10.78.0.253
+	of_two fd79::/32 fd78::fe fd78::fd
+	of_two fd79::/32 fd78::fe fd78::fd --force
+	host_end
+}
+
 # The line of the route after --to and --via, first on a fresh prefix, then on one
 # whose gateway was another.
 via()
@@ -312,6 +349,7 @@ existing
 absent
 covered
 beside
+behind
 via
 by_rule
 refusals

@@ -96,13 +96,13 @@ static int go_without(struct job *job, uint32_t i, struct err *e)
 	it->target = "absent";
 	b->before = "absent";
 	c->to = it->target;
-	return faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+	return faulty_set(job->d->backend, c->kind, c->name, c->from, c->to, e);
 }
 
 static int set_item(struct job *job, uint32_t i, struct err *e)
 {
 	const struct change *c = &job->d->list[i];
-	int rc = faulty_set(job->d->backend, c->kind, c->name, c->to, e);
+	int rc = faulty_set(job->d->backend, c->kind, c->name, c->from, c->to, e);
 
 	return c->kind == ITEM_ROUTE && c->circuit == NOBODY && leads_nowhere(rc) ?
 	       go_without(job, i, e) : rc;
@@ -169,7 +169,7 @@ static int post_many(struct diff *d, uint32_t first, uint32_t n, struct err *e)
 
 	look_ahead(d, first, n);
 	for (; n && !rc; c++, n--)
-		rc = faulty_step(c->name, e) ?: b->post(b, c->kind, c->name, c->to, e);
+		rc = faulty_step(c->name, e) ?: b->post(b, c->kind, c->name, c->from, c->to, e);
 	flushed = b->flush(b, &why);
 	return rc ? rc : flushed ? err_set(e, flushed, "%s", why.text) : 0;
 }
@@ -224,7 +224,7 @@ static int take_back(const struct change *c, struct backend *b, struct err *e)
 
 	if (rc == -ENOENT || (!rc && item_equal(c->kind, c->name, now, c->from)))
 		return 0;
-	return faulty_set(b, c->kind, c->name, c->from, e);
+	return faulty_set(b, c->kind, c->name, c->to, c->from, e);
 }
 
 /* False if something would not go back: the state on disk stays as it is. */

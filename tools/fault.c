@@ -48,13 +48,13 @@ void faulty_end(void)
 }
 
 int faulty_set(struct backend *b, enum item_kind kind, const char *name,
-	       const char *value, struct err *e)
+	       const char *from, const char *value, struct err *e)
 {
 	int rc;
 
 	if (++changes == number("CTCP_FAIL_AT"))
 		return err_set(e, -EIO, "%s: failed on purpose", name);
-	rc = b->set(b, kind, name, value, e);
+	rc = b->set(b, kind, name, from, value, e);
 	if (changes == number("CTCP_DIE_AT"))
 		raise(SIGKILL);
 	return rc;

@@ -19,7 +19,7 @@
 ssize_t faulty_recv(int fd, void *buf, size_t len, int flags);
 int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags);
 int faulty_set(struct backend *b, enum item_kind kind, const char *name,
-	       const char *value, struct err *e);
+	       const char *from, const char *value, struct err *e);
 int faulty_step(const char *name, struct err *e);
 void faulty_end(void);
 void faulty_look(void);
@@ -35,9 +35,10 @@ static inline int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, 
 }
 
 static inline int faulty_set(struct backend *b, enum item_kind kind,
-			     const char *name, const char *value, struct err *e)
+			     const char *name, const char *from, const char *value,
+			     struct err *e)
 {
-	return b->set(b, kind, name, value, e);
+	return b->set(b, kind, name, from, value, e);
 }
 
 static inline int faulty_step(const char *name, struct err *e)

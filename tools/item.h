@@ -55,9 +55,18 @@ struct backend {
 	/* -ENOENT: no such item here; -ENODEV: its device is gone */
 	int (*get)(struct backend *b, enum item_kind kind, const char *name,
 		   char value[ITEM_VALUE], struct err *e);
-	/* 1: left as it is, @e says why (a module in use); < 0: failed */
+	/*
+	 * The kernel may have several by one name (routes to one prefix), of which get() tells
+	 * the one that is used.  1: @value is among them; 0: it is not.
+	 */
+	int (*has)(struct backend *b, enum item_kind kind, const char *name, const char *value,
+		   struct err *e);
+	/*
+	 * @from: what is to become @value, of several by one name.
+	 * 1: left as it is, @e says why (a module in use); < 0: failed
+	 */
 	int (*set)(struct backend *b, enum item_kind kind, const char *name,
-		   const char *value, struct err *e);
+		   const char *from, const char *value, struct err *e);
 	/*
 	 * For @many and more at once; 0: there is nothing faster than one after the other.
 	 *
@@ -68,7 +77,7 @@ struct backend {
 	uint32_t many;
 	void (*ahead)(struct backend *b, const struct item_ref *list, uint32_t n);
 	int (*post)(struct backend *b, enum item_kind kind, const char *name,
-		    const char *value, struct err *e);
+		    const char *from, const char *value, struct err *e);
 	int (*flush)(struct backend *b, struct err *e);
 };
 

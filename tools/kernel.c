@@ -227,6 +227,21 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 	return 0;
 }
 
+static int kernel_has(struct backend *b, enum item_kind kind, const char *name, const char *value,
+		      struct err *e)
+{
+	struct prefix to;
+	struct route r;
+	int rc;
+
+	if (kind != ITEM_ROUTE)
+		return 0;
+	rc = parse_prefix(name, &to, e);
+	if (rc)
+		return rc;
+	return route_from_text(value, &r) || !r.len ? 0 : route_find(&of(b)->nl, &to, &r, e);
+}
+
 /* The route to @to, as its item has it */
 int kernel_route(struct kernel *k, const struct prefix *to, struct route *r, struct err *e)
 {
@@ -368,28 +383,29 @@ static int check_congctl(struct kernel *k, const struct route *r, struct err *e)
 	return rc;
 }
 
-static int set_route(struct kernel *k, const char *name, const char *value, struct err *e)
+static int set_route(struct kernel *k, const char *name, const char *from, const char *value,
+		     struct err *e)
 {
 	struct prefix to;
 	struct err why;
-	struct route r;
+	struct route r, was;
 	int rc;
 
 	rc = parse_prefix(name, &to, e);
 	if (rc)
 		return rc;
-	if (route_from_text(value, &r))
+	if (route_from_text(from, &was) || route_from_text(value, &r))
 		return err_set(e, -EINVAL, "the route to %s in the state is not one", name);
 	rc = check_congctl(k, &r, e);
 	if (rc)
 		return rc;
-	rc = route_write(&k->nl, &to, &r, &why);
+	rc = route_write(&k->nl, &to, &was, &r, &why);
 	return rc ? err_set(e, rc, "the kernel refuses the route to %s: %s", name,
 			    why.text) : 0;
 }
 
 static int set_item(struct kernel *k, enum item_kind kind, const char *name,
-		    const char *value, struct err *e)
+		    const char *from, const char *value, struct err *e)
 {
 	switch (kind) {
 	case ITEM_MODULE:
@@ -401,7 +417,7 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 	case ITEM_QDISC:
 		return set_qdisc(k, name, value, e);
 	case ITEM_ROUTE:
-		return set_route(k, name, value, e);
+		return set_route(k, name, from, value, e);
 	case ITEM_CIRCUIT:
 		return set_circuit(k, name, value, e);
 	case ITEM_CLASS:
@@ -413,26 +429,44 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 	}
 }
 
+/*
+ * 1: it became @value; of several by one name, somebody's that is used before it does not
+ * matter.
+ */
+static int is_set(struct backend *b, enum item_kind kind, const char *name, const char *from,
+		  const char *value, const char *now, struct err *e)
+{
+	int rc;
+
+	if (item_equal(kind, name, now, value))
+		return 1;
+	if (kind != ITEM_ROUTE || strcmp(value, "absent"))
+		return kernel_has(b, kind, name, value, e);
+	rc = kernel_has(b, kind, name, from, e);
+	return rc < 0 ? rc : !rc;
+}
+
 static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
-		      const char *value, struct err *e)
+		      const char *from, const char *value, struct err *e)
 {
 	char now[ITEM_VALUE], a[256], c[256];
 	int rc;
 
 	kernel_ahead_end(of(b));
 	known_free(&of(b)->known);
-	rc = set_item(of(b), kind, name, value, e);
+	rc = set_item(of(b), kind, name, from, value, e);
 	if (rc)
 		return rc;
 	rc = kernel_get(b, kind, name, now, e);
 	if (rc)
 		return rc;
-	if (!item_equal(kind, name, now, value))
+	rc = is_set(b, kind, name, from, value, now, e);
+	if (!rc)
 		return err_set(e, -EIO, "%s %s was set to \"%s\" but the kernel has \"%s\"",
 			       item_kind_name(kind), name,
 			       item_describe(kind, name, value, a, sizeof(a)),
 			       item_describe(kind, name, now, c, sizeof(c)));
-	return 0;
+	return rc < 0 ? rc : 0;
 }
 
 /* --- many ------------------------------------------------------------------ */
@@ -534,14 +568,14 @@ static int begin_posts(struct kernel *k, struct err *e)
 }
 
 static int post_item(struct backend *b, enum item_kind kind, const char *name,
-		     const char *value, struct err *e)
+		     const char *from, const char *value, struct err *e)
 {
 	struct kernel *k = of(b);
 	int rc;
 
 	known_free(&k->known);
 	rc = k->nl.post ? 0 : begin_posts(k, e);
-	return rc ? rc : set_item(k, kind, name, value, e);
+	return rc ? rc : set_item(k, kind, name, from, value, e);
 }
 
 static int flush_items(struct backend *b, struct err *e)
@@ -564,6 +598,7 @@ int kernel_open(struct kernel *k, struct err *e)
 			.post = post_item,
 			.flush = flush_items,
 			.get = kernel_get,
+			.has = kernel_has,
 			.set = kernel_set,
 		},
 	};

@@ -100,10 +100,10 @@ static int add_route(const struct prefix *to, const struct route *r, void *data)
 	if (!walk->left--)
 		return -E2BIG;
 	format_prefix(name, sizeof(name), to);
-	other = map_get(m, name);
-	if (other && !route_text_comes_before(r, other))
-		return 0;
 	route_to_text(r, value);
+	other = map_get(m, name);
+	if (other && !route_text_comes_before(value, other))
+		return 0;
 	return know(walk->k, m, name, value);
 }
 

@@ -267,13 +267,14 @@ static int qdisc_commands(const struct change *c, const char *dev, char *buf, si
 static int route_commands(const struct change *c, const char *dev, char *buf, size_t len)
 {
 	char text[512];
-	struct route r;
+	struct route r, from;
 	int partial;
 
-	if (route_from_text(c->to, &r))
+	if (route_from_text(c->to, &r) || route_from_text(c->from, &from))
 		return -EINVAL;
 	if (!r.len) {
-		snprintf(buf, len, "ip route del %s dev %s\n", c->name, dev);
+		route_selector(&from, dev, text, sizeof(text));
+		snprintf(buf, len, "ip route del %s %s\n", c->name, text);
 		return 0;
 	}
 	partial = route_command(&r, dev, text, sizeof(text));

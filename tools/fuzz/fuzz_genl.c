@@ -70,7 +70,7 @@ static void ask_item(struct kernel *k, const char *set)
 	int rc;
 
 	if (set) {
-		rc = k->backend.set(&k->backend, ITEM_CIRCUIT, "lhc", set, &e);
+		rc = k->backend.set(&k->backend, ITEM_CIRCUIT, "lhc", "absent", set, &e);
 		fuzz_true("says why", !rc || e.text[0], set);
 		return;
 	}

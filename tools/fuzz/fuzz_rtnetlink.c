@@ -25,6 +25,9 @@ struct asked {
 	const char *set;	/* NULL = to be read only */
 };
 
+/* 192.0.2.0/24 by device 2, of our protocol */
+#define ROUTE	"02180000fec7fd010000000008000100c00002000800040002000000"
+
 static const struct asked items[] = {
 	{ ITEM_QDISC, "eth1", NULL },
 	{ ITEM_QDISC, "eth1", "tbf rate 500000000 burst 100000 limit 16900782" },
@@ -42,6 +45,7 @@ static const struct asked items[] = {
 	{ ITEM_ROUTE, "2001:db8::/32", NULL },
 	{ ITEM_ROUTE, "0.0.0.0/0", NULL },
 	{ ITEM_ROUTE, "192.0.2.0/24", "absent" },
+	{ ITEM_ROUTE, "192.0.2.0/24", ROUTE },
 };
 
 #define N_ITEMS (sizeof(items) / sizeof(items[0]))
@@ -84,7 +88,8 @@ static void ask_item(struct kernel *k, const struct asked *a)
 	int rc;
 
 	if (a->set)
-		rc = k->backend.set(&k->backend, a->kind, a->name, a->set, &e);
+		rc = k->backend.set(&k->backend, a->kind, a->name,
+				    a->kind == ITEM_ROUTE ? ROUTE : "absent", a->set, &e);
 	else
 		rc = k->backend.get(&k->backend, a->kind, a->name, value, &e);
 	fuzz_true("says why", rc <= 0 && (!rc || e.text[0]), a->name);

@@ -26,6 +26,7 @@
 struct fake_item {
 	enum item_kind kind;
 	char name[ITEM_NAME];
+	char from[ITEM_VALUE];	/* of what is posted */
 	char value[ITEM_VALUE];
 };
 
@@ -42,6 +43,7 @@ struct fake {
 	bool reads_back;	/* what was posted */
 	bool in_use;		/* the module cannot be removed */
 	const char *unreachable;	/* a route whose gateway is gone */
+	const char *behind;	/* a route that is not the one that is used */
 	jmp_buf killed;
 };
 
@@ -102,6 +104,18 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 	return 0;
 }
 
+/* Beside the one that is used */
+static int fake_among(struct backend *b, enum item_kind kind, const char *name,
+		      const char *value, struct err *e)
+{
+	const struct fake *f = (const struct fake *)b;
+
+	(void)name;
+	(void)e;
+	assert_int_equal(kind, ITEM_ROUTE);
+	return f->behind && !strcmp(value, f->behind);
+}
+
 static bool leads_to(const char *value, const char *congctl)
 {
 	struct route r;
@@ -115,8 +129,17 @@ static bool is_bad(const struct fake *f, enum item_kind kind, const char *name)
 	return f->fail_at && f->bad && f->bad->kind == kind && !strcmp(f->bad->name, name);
 }
 
+/* That very route, if it is there */
+static void fake_remove(struct fake *f, const char *name, const char *route)
+{
+	if (f->behind && !strcmp(route, f->behind))
+		f->behind = NULL;
+	else if (!strcmp(fake_find(f, ITEM_ROUTE, name)->value, route))
+		fake_put(f, ITEM_ROUTE, name, "absent");
+}
+
 static int fake_set(struct backend *b, enum item_kind kind, const char *name,
-		    const char *value, struct err *e)
+		    const char *from, const char *value, struct err *e)
 {
 	struct fake *f = (struct fake *)b;
 
@@ -136,7 +159,10 @@ static int fake_set(struct backend *b, enum item_kind kind, const char *name,
 		err_set(e, -EBUSY, "in use");
 		return 1;
 	}
-	fake_put(f, kind, name, value);
+	if (kind == ITEM_ROUTE && !strcmp(value, "absent"))
+		fake_remove(f, name, from);
+	else
+		fake_put(f, kind, name, value);
 	if (kind == ITEM_MODULE)
 		fake_put(f, ITEM_SYSCTL, FCWND_SYSCTL, "0");
 	if (f->count == f->die_at)
@@ -154,7 +180,7 @@ static void fake_ahead(struct backend *b, const struct item_ref *list, uint32_t 
 }
 
 static int fake_post(struct backend *b, enum item_kind kind, const char *name,
-		     const char *value, struct err *e)
+		     const char *from, const char *value, struct err *e)
 {
 	struct fake *f = (struct fake *)b;
 	struct fake_item *item = &f->posted[f->n_posted++];
@@ -163,6 +189,7 @@ static int fake_post(struct backend *b, enum item_kind kind, const char *name,
 	assert_true(item_goes_with_many(kind));
 	item->kind = kind;
 	strcpy(item->name, name);
+	strcpy(item->from, from);
 	strcpy(item->value, value);
 	return 0;
 }
@@ -181,7 +208,7 @@ static int fake_flush(struct backend *b, struct err *e)
 
 		if (f->count + 1 == f->fail_at)
 			f->bad = item;
-		fake_set(b, item->kind, item->name, item->value, e);
+		fake_set(b, item->kind, item->name, item->from, item->value, e);
 	}
 	return 0;
 }
@@ -207,6 +234,7 @@ static void fake_reset(struct fake *f)
 
 	memset(f, 0, sizeof(*f));
 	f->backend.get = fake_get;
+	f->backend.has = fake_among;
 	f->backend.set = fake_set;
 	f->backend.many = fake_many;
 	f->backend.ahead = fake_ahead;
@@ -1211,6 +1239,36 @@ static void test_route_flushed(void **state)
 	assert_as_before(&fake);
 }
 
+/* Somebody's route comes before ours, which goes; his stays, by --force, too. */
+static void test_route_behind(void **state)
+{
+	const char *his = move_route();
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	char ours[ITEM_VALUE];
+	struct undo_result result;
+	struct err e;
+	int force;
+
+	(void)state;
+	assert_int_equal(parse_to(MOVED, &c, &e), 0);
+	for (force = 0; force < 2; force++) {
+		assert_int_equal(undo("eth1", false, &result), 0);
+		fake_put(&fake, ITEM_ROUTE, MOVED, "absent");
+		assert_true(apply(&c) > 0);
+		strcpy(ours, fake_find(&fake, ITEM_ROUTE, MOVED)->value);
+		fake.behind = ours;
+		fake_put(&fake, ITEM_ROUTE, MOVED, his);
+		assert_int_equal(undo("eth1", force, &result), 0);
+		assert_int_equal(result.left, 0);
+		assert_null(fake.behind);
+		assert_value(&fake, ITEM_ROUTE, MOVED, his);
+		assert_int_equal(apply(&c) > 0, 1);
+	}
+	assert_int_equal(undo("eth1", false, &result), 0);
+	assert_value(&fake, ITEM_ROUTE, MOVED, his);
+	assert_as_before(&fake);
+}
+
 static void device_goes(struct state *st, int ifindex)
 {
 	struct device_now gone = { .ifindex = ifindex };
@@ -1584,6 +1642,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_device_renamed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_way_back_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_route_flushed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_route_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_route_of_another_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_revert_at_any_cost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_trust, setup, teardown),
