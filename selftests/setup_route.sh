@@ -9,7 +9,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup tc circuit_sock
+need_commands ctcp-setup ctcp-setup-faulty tc circuit_sock
 need_module
 
 # 4 Gbit/s, 26 ms in segments of 1514; IPv6's are of the same size on the wire.
@@ -237,8 +237,8 @@ of_two()
 	run setup verify --json
 	equal "$to: somebody's comes before ours: verify says so" "1 route" \
 		"$RC $(jq -r '[.[].item] | join(" ")' <<<"$OUT")"
-	complains "$to: change does not put it behind a lower metric" 1 \
-		"route to $to of a lower metric" setup change eth1 --rate 2gbit
+	complains "$to: change does not put it behind somebody's" 1 \
+		"there is a route to $to, .* which is used before" setup change eth1 --rate 2gbit
 	works "$to: undo of ours that is not used $*" setup undo "$@" eth1
 	matches "$to: ... says whose is" "is somebody's, is used before ours, and stays" "$OUT"
 	matches "$to: ... his stays" "^$to via .* metric 100" \
@@ -249,14 +249,117 @@ of_two()
 	unchanged "$to: all else as before" "$before"
 }
 
+# left WHAT ROUTES STATUS: undo exits so; those routes are there (their gateways), and no state
+left()
+{
+	run setup undo eth1
+	equal "$1: exit status of undo" "$3" "$RC"
+	equal "$1: routes after it" "$2" \
+		"$(the_route 10.79.0.0/16 | awk '{ print $4 ($0 ~ /congctl/ ? "!" : "") }' | xargs)"
+	setup undo --all --force --quiet 2>/dev/null
+	in_host ip route flush exact 10.79.0.0/16
+}
+
+# Of the metric of the circuit's: in front of it, or behind it the one that it replaced
+same_metric()
+{
+	local to=10.79.0.0/16
+
+	in_host ip route add $to via 10.78.0.254
+	setup --quiet "${CIRCUIT[@]}" --to $to eth1
+	in_host ip route prepend $to via 10.78.0.253
+	complains "a route put in front: change --via" 1 'which is used before' \
+		setup change eth1 --via 10.78.0.252
+	left "a route put in front" "10.78.0.253 10.78.0.254" 0
+	in_host ip route add $to via 10.78.0.254 proto static metric 100
+	setup --quiet "${CIRCUIT[@]}" --to $to eth1
+	in_host ip route append $to via 10.78.0.254 proto static metric 100
+	left "the route of before put behind" "10.78.0.254" 0
+	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
+	in_host ip route prepend $to via 10.78.0.253
+	: >"$TMP/none"
+	run in_host env CTCP_FAIL_AT=2 ctcp-setup-faulty apply "$TMP/none"
+	equal "apply fails, a route put in front: all is back" "1 10.78.0.253 10.78.0.254!" \
+		"$RC $(the_route $to | awk '{ print $4 ($0 ~ /congctl/ ? "!" : "") }' | xargs)"
+	left "... and goes" "10.78.0.253" 0
+}
+
+# Ours is gone: what is there by another metric is nothing of ours.
+gone()
+{
+	local to=10.79.0.0/16
+
+	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
+	in_host ip route del $to
+	in_host ip route add $to via 10.78.0.253 metric 50
+	left "ours deleted, somebody's of a lower metric" "10.78.0.253" 0
+	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
+	in_host ip route add $to via 10.78.0.253 metric 500
+	in_host ip route del $to metric 0
+	matches "ours deleted, a route of a higher metric: verify" "route $to is absent" \
+		"$(setup verify 2>/dev/null)"
+	works "... change sets it again" setup change eth1 --rate 2gbit
+	left "... undo" "10.78.0.253" 0
+}
+
+# What a run that was cut short did not come to change is not ours.
+not_taken()
+{
+	local to=10.79.0.0/16
+
+	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
+	in_host ip route replace $to via 10.78.0.253
+	run in_host env CTCP_DIE_AT=1 ctcp-setup-faulty --quiet change eth1 --rate 2gbit
+	equal "killed before the route" 137 "$RC"
+	left "a change killed before it took somebody's route" "10.78.0.253" 1
+}
+
+# A lookup does not find it, and the kernel has it.
+without_carrier()
+{
+	local to=10.79.0.0/16
+
+	in_host sysctl -qw net.ipv4.conf.all.ignore_routes_with_linkdown=1
+	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
+	ip -n "$HOST" link set far1 down
+	succeeds "the carrier is away" until_true 10 eval "the_route $to | grep -q linkdown"
+	left "no carrier" "" 0
+	ip -n "$HOST" link set far1 up
+	in_host sysctl -qw net.ipv4.conf.all.ignore_routes_with_linkdown=0
+}
+
+# The kernel does not tell of a congctl that it does not have.
+without_algorithm()
+{
+	if ! without_module; then
+		echo "# the module is in use on this machine: not tried without it"
+		return
+	fi
+	setup --quiet "${CIRCUIT[@]}" --to fd79::/32 --via fd78::fe eth1
+	in_host ip -6 route add fd79::/32 via fd78::fd metric 100
+	in_host ctcp-setup circuit del eth1
+	rmmod tcp_circuit
+	works "without the module: undo" setup undo eth1
+	equal "without the module: routes after it" "fd78::fd" \
+		"$(the_route fd79::/32 | awk '{ print $4 }' | xargs)"
+	in_host ip -6 route flush exact fd79::/32
+	need_module
+}
+
 # It came while the circuit was there: ours is found behind it, and his stays.
 behind()
 {
 	host behind
 	in_host ip route add 10.79.0.0/16 via 10.78.0.254 metric 300
 	of_two 10.79.0.0/16 10.78.0.254 10.78.0.253
+	in_host ip route flush exact 10.79.0.0/16
 	of_two fd79::/32 fd78::fe fd78::fd
 	of_two fd79::/32 fd78::fe fd78::fd --force
+	same_metric
+	gone
+	not_taken
+	without_carrier
+	without_algorithm
 	host_end
 }
 

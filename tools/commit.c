@@ -36,6 +36,7 @@ static int prepare_item(struct diff *d, struct item *it)
 {
 	struct state *st = d->state;
 	struct base *b;
+	int rc = 0;
 
 	if (it->base == NOBODY) {
 		if (!state_add_base(st, it->kind, it->name, it->ifindex, it->before))
@@ -45,7 +46,10 @@ static int prepare_item(struct diff *d, struct item *it)
 	}
 	b = item_base(d, it);
 	b->ifindex = it->ifindex;
-	return state_text(st, &b->ours, it->now) ?: state_text(st, &b->next, it->target);
+	/* somebody's does not become ours, where the run ends before it changes it */
+	if (it->fresh || item_is_ours(d, it))
+		rc = state_text(st, &b->ours, it->now);
+	return rc ?: state_text(st, &b->next, it->target);
 }
 
 /* Each item that changes has a base, which tells what it is and what it will be. */
@@ -174,20 +178,32 @@ static int post_many(struct diff *d, uint32_t first, uint32_t n, struct err *e)
 	return rc ? rc : flushed ? err_set(e, flushed, "%s", why.text) : 0;
 }
 
+/* Also where somebody's of the same name is used before it */
+static bool is_made(const struct change *c, struct backend *b)
+{
+	char now[ITEM_VALUE];
+	struct err unused = { "" };
+
+	if (b->get(b, c->kind, c->name, now, &unused))
+		return false;
+	if (item_equal(c->kind, c->name, now, c->to))
+		return true;
+	if (c->kind != ITEM_ROUTE)
+		return false;
+	if (!strcmp(c->to, "absent"))
+		return !b->find(b, c->kind, c->name, c->from, now, &unused);
+	return b->find(b, c->kind, c->name, c->to, now, &unused) == 1;
+}
+
 /* Those that the kernel has now. */
 static void find_made(struct job *job, uint32_t first, uint32_t n)
 {
 	struct diff *d = job->d;
-	char now[ITEM_VALUE];
-	struct err unused = { "" };
 	uint32_t i;
 
 	look_ahead(d, first, n);
 	for (i = first; i < first + n; i++) {
-		const struct change *c = &d->list[i];
-
-		if (d->backend->get(d->backend, c->kind, c->name, now, &unused) ||
-		    !item_equal(c->kind, c->name, now, c->to))
+		if (!is_made(&d->list[i], d->backend))
 			continue;
 		d->of[i]->made = true;
 		job->out->changed++;
@@ -222,9 +238,12 @@ static int take_back(const struct change *c, struct backend *b, struct err *e)
 	struct err unused = { "" };
 	int rc = b->get(b, c->kind, c->name, now, &unused);
 
-	if (rc == -ENOENT || (!rc && item_equal(c->kind, c->name, now, c->from)))
+	if (rc == -ENOENT || (!rc && item_equal(c->kind, c->name, now, c->from)) ||
+	    b->find(b, c->kind, c->name, c->from, now, &unused) == 1)
 		return 0;
-	return faulty_set(b, c->kind, c->name, c->to, c->from, e);
+	/* what is gone comes back beside whatever else has its name */
+	return faulty_set(b, c->kind, c->name, strcmp(c->to, "absent") ? c->to : c->from, c->from,
+			  e);
 }
 
 /* False if something would not go back: the state on disk stays as it is. */

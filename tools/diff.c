@@ -228,6 +228,79 @@ int item_take_now(struct diff *d, struct item *it, const char *now)
 	return 0;
 }
 
+/* --- which of several ------------------------------------------------------- */
+
+static bool is_without(const char *now, const struct base *b, const char *congctl)
+{
+	return route_text_without_congctl(now, b->ours, congctl) ||
+	       (b->next && route_text_without_congctl(now, b->next, congctl));
+}
+
+/*
+ * Without the module the kernel does not tell of the congctl that a route has, and
+ * has it again as soon as the module is loaded: such a route is still ours.
+ */
+bool base_hides_congctl(const struct diff *d, const struct base *b, const char *now)
+{
+	return (d->no_module && is_without(now, b, CC_NAME)) ||
+	       (d->no_htcp && is_without(now, b, HTCP_NAME));
+}
+
+bool base_is(const struct diff *d, const struct base *b, const char *now)
+{
+	return item_equal(b->kind, b->name, now, b->ours) ||
+	       (b->next && item_equal(b->kind, b->name, now, b->next)) ||
+	       (b->kind == ITEM_ROUTE && base_hides_congctl(d, b, now));
+}
+
+/* 1: the kernel has one of ours, in @found, though it is not the one that is used. */
+static int find_ours(const struct diff *d, const struct base *b, char found[ITEM_VALUE],
+		     struct err *e)
+{
+	int rc = d->backend->find(d->backend, b->kind, b->name, b->ours, found, e);
+
+	return rc || !b->next ? rc :
+	       d->backend->find(d->backend, b->kind, b->name, b->next, found, e);
+}
+
+/* Ours is gone: in its place is what has its metric, and nothing else. */
+static bool is_in_place(const struct base *b, const char *now)
+{
+	const char *ours = strcmp(b->ours, "absent") || !b->next ? b->ours : b->next;
+
+	return !strcmp(now, "absent") || !strcmp(ours, "absent") ||
+	       route_text_same_metric(now, ours);
+}
+
+/* Of several routes to one prefix, the one that is used is read first. */
+static int find_route(struct diff *d, struct item *it, const struct base *b, char now[ITEM_VALUE],
+		      struct err *e)
+{
+	char found[ITEM_VALUE] = "absent";
+	int rc = find_ours(d, b, found, e);
+
+	if (rc < 0 || (!rc && is_in_place(b, now)))
+		return rc;
+	if (strcmp(now, "absent") && (rc || route_text_comes_before(now, b->next ?: b->ours)) &&
+	    diff_text(d, &it->ahead, now))
+		return diff_no_memory(e);
+	strcpy(now, found);
+	return 0;
+}
+
+int item_find(struct diff *d, struct item *it, char now[ITEM_VALUE], struct err *e)
+{
+	const struct base *b = item_base(d, it);
+	int rc = 0;
+
+	it->ahead = NULL;
+	if (it->kind == ITEM_ROUTE && b && !base_is(d, b, now))
+		rc = find_route(d, it, b, now, e);
+	if (!rc && item_take_now(d, it, now))
+		rc = diff_no_memory(e);
+	return rc;
+}
+
 static int first_want(struct diff *d, const struct want *w, struct item **item, struct err *e)
 {
 	const char *name = NULL, *is = NULL;
@@ -246,8 +319,9 @@ static int first_want(struct diff *d, const struct want *w, struct item **item, 
 		it->target = is;
 		*item = it;
 	}
-	if (item_take_now(d, it, now))
-		return diff_no_memory(e);
+	rc = item_find(d, it, now, e);
+	if (rc)
+		return rc;
 	it->as_is = it->now;
 	return 0;
 }

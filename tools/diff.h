@@ -11,6 +11,9 @@
  * circuit that this command sets; and a number that somebody made large enough for
  * all circuits stays in any case.  Below a root that is made anew nothing is anybody's.
  *
+ * Of several routes to a prefix the item is the one that is ours, used or not; if it is gone,
+ * the one of its metric.  What somebody has before it is told of, and stays.
+ *
  * A command that sets one circuit reads the items of that one, and those that circuits
  * share (@trust): of the rest it would change nothing that somebody else has changed.
  */
@@ -62,6 +65,7 @@ struct item {
 	const char *why;	/* it was not */
 	const char *before;	/* of a fresh item what is there */
 	const char *now;	/* NULL: it cannot be read, or is gone */
+	const char *ahead;	/* somebody's route that is used before it, NULL = none */
 	const char *target;
 	const char *as_is;	/* what the wants make of @now */
 	const char *wanted;	/* by the last of the wants, but for a route's */
@@ -105,6 +109,7 @@ int diff_text(struct diff *d, const char **to, const char *from);
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);
 bool item_is_leftover(const struct item *it);
+bool item_is_ours(struct diff *d, const struct item *it);
 int diff_begin(struct diff *d, struct err *e);
 int diff_want(struct diff *d, const struct wants *w, uint32_t circuit, bool asked,
 	      struct err *e);

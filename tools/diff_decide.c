@@ -14,27 +14,15 @@
 #include "object.h"
 #include "qdisc.h"
 
-static bool is_without(const char *now, const struct base *b, const char *congctl)
-{
-	return route_text_without_congctl(now, b->ours, congctl) ||
-	       (b->next && route_text_without_congctl(now, b->next, congctl));
-}
-
-/*
- * Without the module the kernel does not tell of the congctl that a route has, and
- * has it again as soon as the module is loaded: such a route is still ours.
- */
 static bool hides_congctl(const struct diff *d, const struct item *it)
 {
 	const struct base *b = item_base(d, it);
 
-	return it->kind == ITEM_ROUTE && b &&
-	       ((d->no_module && is_without(it->now, b, CC_NAME)) ||
-		(d->no_htcp && is_without(it->now, b, HTCP_NAME)));
+	return b && it->kind == ITEM_ROUTE && base_hides_congctl(d, b, it->now);
 }
 
 /* An object on a device that is gone is told of by that device's number. */
-static bool is_ours(struct diff *d, const struct item *it)
+bool item_is_ours(struct diff *d, const struct item *it)
 {
 	const struct base *b = item_base(d, it);
 
@@ -54,7 +42,7 @@ static bool is_ours(struct diff *d, const struct item *it)
 	if (it->kind == ITEM_CIRCUIT)
 		return object_is(it->now, b->ours, false) ||
 		       (b->next && object_is(it->now, b->next, false));
-	return item_is(it, b->ours) || item_is(it, b->next) || hides_congctl(d, it);
+	return base_is(d, b, it->now);
 }
 
 /* The kernel flushes routes whose device goes down: what is not there is nobody's. */
@@ -84,16 +72,28 @@ static int foreign_below_root(const struct item *it, struct err *e)
 		       item_kind_name(it->kind), it->name);
 }
 
+static const char *ahead_of(const struct item *it, char buf[256])
+{
+	return item_describe(it->kind, it->name, it->ahead, buf, 256);
+}
+
+static void say_ahead(struct diff *d, const struct item *it)
+{
+	char his[256];
+
+	note(d->notes, "route %s: \"%s\" is somebody's, is used before ours, and stays", it->name,
+	     ahead_of(it, his));
+}
+
 /* Ours would stay behind it. */
 static int check_first(const struct item *it, struct err *e)
 {
 	char his[256];
 
-	if (!route_text_comes_before(it->now, it->target))
-		return 0;
-	return err_set(e, -EEXIST,
-		       "there is a route to %s of a lower metric than the circuit's, \"%s\", which is used before it; without that one the circuit would have its place",
-		       it->name, item_describe(it->kind, it->name, it->now, his, sizeof(his)));
+	return !it->ahead ? 0 :
+	       err_set(e, -EEXIST,
+		       "there is a route to %s, \"%s\", which is used before the circuit's; without that one the circuit would have its place",
+		       it->name, ahead_of(it, his));
 }
 
 /* Somebody's qdisc is never replaced, nor is one with our handle that is not ours. */
@@ -236,6 +236,21 @@ static bool is_checked(const struct diff *d, const struct item *it)
 	return begins_anew(d, it) || it->kind == ITEM_QDISC || it->kind == ITEM_CIRCUIT;
 }
 
+/* Ours is as set up, and no packet takes it. */
+static int decide_shadowed(struct diff *d, struct item *it, struct err *e)
+{
+	int rc;
+
+	if (!d->restore && (!d->look || d->heal)) {
+		say_ahead(d, it);
+		return 0;
+	}
+	rc = add_change(d, it, e);
+	if (!rc)
+		d->list[d->n - 1].from = it->ahead;
+	return rc;
+}
+
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
 	int rc = is_checked(d, it) ? check_foreign(it, e) : 0;
@@ -245,10 +260,10 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 		return rc;
 	}
 	if (item_is(it, it->target))
-		return 0;
+		return it->ahead ? decide_shadowed(d, it, e) : 0;
 	if (rc)
 		return leave_foreign(d, it, e);
-	if (!is_ours(d, it))
+	if (!item_is_ours(d, it))
 		it->left = is_enough(it) ||
 			   (!it->asked && !d->look && !d->restore && !is_healed(d, it));
 	it->left |= (it->held && is_enough(it)) || root_stays(d, it) || is_left_out(d, it);
@@ -266,28 +281,6 @@ static void leave(struct diff *d, struct item *it)
 	     item_kind_name(it->kind), it->name,
 	     item_describe(it->kind, it->name, it->now, a, sizeof(a)),
 	     item_describe(it->kind, it->name, it->target, b, sizeof(b)));
-}
-
-/* Of several routes to the prefix, ours may not be the one that is used. */
-static int find_ours(struct diff *d, struct item *it, struct err *e)
-{
-	const struct base *b = item_base(d, it);
-	const char * const ours[] = { b ? b->ours : NULL, b ? b->next : NULL };
-	char his[256];
-	size_t i;
-	int rc = 0;
-
-	if (it->kind != ITEM_ROUTE || is_ours(d, it) || is_nobodys(it))
-		return 0;
-	for (i = 0; i < sizeof(ours) / sizeof(ours[0]) && !rc; i++)
-		if (ours[i])
-			rc = d->backend->has(d->backend, it->kind, it->name, ours[i], e);
-	if (rc != 1)
-		return rc;
-	note(d->notes, "route %s: \"%s\" is somebody's, is used before ours, and stays",
-	     it->name, item_describe(it->kind, it->name, it->now, his, sizeof(his)));
-	it->now = ours[i - 1];
-	return 0;
 }
 
 /* What cannot be read does not keep the others from going back, as undo has it. */
@@ -309,16 +302,16 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 		d->left++;
 		return 0;
 	}
-	if (item_take_now(d, it, now))
-		return diff_no_memory(e);
+	rc = item_find(d, it, now, e);
+	if (rc)
+		return rc;
 	if (item_is(it, it->target) && !hides_congctl(d, it)) {
 		d->already++;
 		return 0;
 	}
-	rc = find_ours(d, it, e);
-	if (rc)
-		return rc;
-	if (is_ours(d, it) || is_nobodys(it) || d->force)
+	if (it->ahead)
+		say_ahead(d, it);
+	if (item_is_ours(d, it) || is_nobodys(it) || d->force)
 		return add_change(d, it, e);
 	leave(d, it);
 	return 0;

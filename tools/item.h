@@ -57,10 +57,11 @@ struct backend {
 		   char value[ITEM_VALUE], struct err *e);
 	/*
 	 * The kernel may have several by one name (routes to one prefix), of which get() tells
-	 * the one that is used.  1: @value is among them; 0: it is not.
+	 * the one that is used.  1: @value is among them, in @found as the kernel has it; 0: it
+	 * is not.
 	 */
-	int (*has)(struct backend *b, enum item_kind kind, const char *name, const char *value,
-		   struct err *e);
+	int (*find)(struct backend *b, enum item_kind kind, const char *name,
+		    const char *value, char found[ITEM_VALUE], struct err *e);
 	/*
 	 * @from: what is to become @value, of several by one name.
 	 * 1: left as it is, @e says why (a module in use); < 0: failed

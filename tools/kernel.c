@@ -227,19 +227,49 @@ static int kernel_get(struct backend *b, enum item_kind kind, const char *name,
 	return 0;
 }
 
-static int kernel_has(struct backend *b, enum item_kind kind, const char *name, const char *value,
-		      struct err *e)
+/* Without its algorithm the kernel does not tell of a route's congctl. */
+static int find_hidden(struct kernel *k, const struct prefix *to, const struct route *want,
+		       struct route *found, struct err *e)
 {
-	struct prefix to;
-	struct route r;
+	const char *congctl = route_congctl(want);
+	struct route shown;
 	int rc;
 
-	if (kind != ITEM_ROUTE)
+	if (!congctl || congctl_is_here(congctl))
 		return 0;
-	rc = parse_prefix(name, &to, e);
+	rc = route_without_congctl(want, &shown, e);
+	return rc ? rc : route_find(&k->nl, to, &shown, found, e);
+}
+
+static int find_route(struct kernel *k, const char *name, const struct route *want,
+		      struct route *found, struct err *e)
+{
+	const char *text;
+	struct prefix to;
+	uint32_t n;
+	int rc = parse_prefix(name, &to, e) ?: known_ours(&k->known, &k->nl, e);
+
+	for (n = 0; !rc && (text = known_route(&k->known, name, n)); n++)
+		if (!route_from_text(text, found) && route_is(found, want))
+			return 1;
 	if (rc)
 		return rc;
-	return route_from_text(value, &r) || !r.len ? 0 : route_find(&of(b)->nl, &to, &r, e);
+	return route_may_be_ours(want) ? find_hidden(k, &to, want, found, e) :
+					 route_find(&k->nl, &to, want, found, e);
+}
+
+static int kernel_find(struct backend *b, enum item_kind kind, const char *name,
+		       const char *value, char found[ITEM_VALUE], struct err *e)
+{
+	struct route want, r;
+	int rc;
+
+	if (kind != ITEM_ROUTE || route_from_text(value, &want) || !want.len)
+		return 0;
+	rc = find_route(of(b), name, &want, &r, e);
+	if (rc == 1)
+		route_to_text(&r, found);
+	return rc;
 }
 
 /* The route to @to, as its item has it */
@@ -436,13 +466,14 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 static int is_set(struct backend *b, enum item_kind kind, const char *name, const char *from,
 		  const char *value, const char *now, struct err *e)
 {
+	char found[ITEM_VALUE];
 	int rc;
 
 	if (item_equal(kind, name, now, value))
 		return 1;
 	if (kind != ITEM_ROUTE || strcmp(value, "absent"))
-		return kernel_has(b, kind, name, value, e);
-	rc = kernel_has(b, kind, name, from, e);
+		return kernel_find(b, kind, name, value, found, e);
+	rc = kernel_find(b, kind, name, from, found, e);
 	return rc < 0 ? rc : !rc;
 }
 
@@ -598,7 +629,7 @@ int kernel_open(struct kernel *k, struct err *e)
 			.post = post_item,
 			.flush = flush_items,
 			.get = kernel_get,
-			.has = kernel_has,
+			.find = kernel_find,
 			.set = kernel_set,
 		},
 	};

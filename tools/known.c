@@ -3,6 +3,7 @@
  * Tables of the kernel, read at once: see known.h.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "filter.h"
@@ -19,6 +20,7 @@ void known_free(struct known *k)
 	for (i = 0; i < ITEM_KINDS; i++)
 		map_free(&k->list[i]);
 	map_free(&k->devices);
+	map_free(&k->ours);
 	pool_free(&k->texts);
 	memset(k, 0, sizeof(*k));
 }
@@ -113,10 +115,48 @@ void known_routes(struct known *k, struct nl *nl, uint32_t asked)
 	struct route_walk walk = { .k = k, .left = 4 * asked };
 	struct err unused = { "" };
 
-	k->whole[ITEM_ROUTE] = !route_each(nl, AF_INET, add_route, &walk, &unused) &&
-			       !route_each(nl, AF_INET6, add_route, &walk, &unused);
+	k->whole[ITEM_ROUTE] = !route_each(nl, AF_INET, false, add_route, &walk, &unused) &&
+			       !route_each(nl, AF_INET6, false, add_route, &walk, &unused);
 	if (!k->whole[ITEM_ROUTE])
 		map_free(&k->list[ITEM_ROUTE]);
+}
+
+/* A prefix and a number: there may be several to one. */
+static const char *nth_name(char name[ITEM_NAME + 16], const char *to, uint32_t n)
+{
+	snprintf(name, ITEM_NAME + 16, "%s %u", to, n);
+	return name;
+}
+
+const char *known_route(const struct known *k, const char *name, uint32_t n)
+{
+	char nth[ITEM_NAME + 16];
+
+	return map_get(&k->ours, nth_name(nth, name, n));
+}
+
+static int add_ours(const struct prefix *to, const struct route *r, void *data)
+{
+	struct known *k = data;
+	char name[ITEM_NAME], nth[ITEM_NAME + 16], value[ITEM_VALUE];
+	uint32_t n = 0;
+
+	if (!route_may_be_ours(r))
+		return 0;
+	format_prefix(name, sizeof(name), to);
+	while (known_route(k, name, n))
+		n++;
+	route_to_text(r, value);
+	return know(k, &k->ours, nth_name(nth, name, n), value);
+}
+
+int known_ours(struct known *k, struct nl *nl, struct err *e)
+{
+	int rc = k->all_ours ? 0 : route_each(nl, AF_INET, true, add_ours, k, e) ?:
+				   route_each(nl, AF_INET6, true, add_ours, k, e);
+
+	k->all_ours |= !rc;
+	return rc;
 }
 
 /* --- classes and filters of a device ---------------------------------------- */

@@ -24,6 +24,8 @@ struct known {
 	struct map list[ITEM_KINDS];	/* values by name */
 	bool whole[ITEM_KINDS];		/* what is not in the list is absent */
 	struct map devices;		/* names of those whose classes and filters are known */
+	struct map ours;		/* routes that may be ours, by prefix and number */
+	bool all_ours;			/* are in it */
 };
 
 /* Each fails with a table that is not known, and no more. */
@@ -31,6 +33,10 @@ void known_circuits(struct known *k, struct genl *g);
 void known_routes(struct known *k, struct nl *nl, uint32_t asked);
 void known_device(struct known *k, struct nl *nl, const char *dev, int ifindex);
 void known_free(struct known *k);
+
+/* The @n-th route to @name that may be ours, used or not; NULL: there is none any more */
+const char *known_route(const struct known *k, const char *name, uint32_t n);
+int known_ours(struct known *k, struct nl *nl, struct err *e);
 
 /* NULL: it has to be asked for */
 const char *known_get(const struct known *k, enum item_kind kind, const char *name);

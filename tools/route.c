@@ -54,6 +54,7 @@ int route_take(struct route *r, const struct nlmsghdr *nlh, struct err *e)
 void route_put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, const char *congctl)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, RTA_METRICS);
+	uint32_t start = nlh->nlmsg_len;
 	const struct nlattr *attr;
 
 	if (old) {
@@ -65,8 +66,12 @@ void route_put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, const cha
 					     mnl_attr_get_payload(attr));
 		}
 	}
-	mnl_attr_put_strz(nlh, RTAX_CC_ALGO, congctl);
-	mnl_attr_nest_end(nlh, nest);
+	if (congctl)
+		mnl_attr_put_strz(nlh, RTAX_CC_ALGO, congctl);
+	if (nlh->nlmsg_len > start)
+		mnl_attr_nest_end(nlh, nest);
+	else
+		mnl_attr_nest_cancel(nlh, nest);
 }
 
 void route_put_addr(struct nlmsghdr *nlh, uint16_t type, const struct prefix *p)
@@ -215,12 +220,26 @@ uint32_t route_mtu(const struct route *r)
 	return attr && !mnl_attr_validate(attr, MNL_TYPE_U32) ? mnl_attr_get_u32(attr) : 0;
 }
 
-bool route_has_congctl(const struct route *r, const char *name)
+/* NULL: it carries none. */
+const char *route_congctl(const struct route *r)
 {
 	const struct nlattr *attr = route_metric(r, RTAX_CC_ALGO);
 
-	return attr && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
-	       !strcmp(mnl_attr_get_str(attr), name);
+	return attr && !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) ? mnl_attr_get_str(attr) :
+								     NULL;
+}
+
+bool route_has_congctl(const struct route *r, const char *name)
+{
+	const char *has = route_congctl(r);
+
+	return has && !strcmp(has, name);
+}
+
+/* Every route of a circuit, as long as the kernel tells its congctl, and some of others */
+bool route_may_be_ours(const struct route *r)
+{
+	return route_head(r)->rtm_protocol == ROUTE_PROTOCOL || route_congctl(r);
 }
 
 uint32_t route_table(const struct route *r)
@@ -325,4 +344,21 @@ bool route_covers(const struct route *want, const struct route *have)
 bool route_is(const struct route *a, const struct route *b)
 {
 	return route_covers(a, b) || route_covers(b, a);
+}
+
+/* As the kernel shows @r while it has no such algorithm */
+int route_without_congctl(const struct route *r, struct route *out, struct err *e)
+{
+	union nl_request req = { 0 };
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	const struct nlattr *attr;
+
+	*rtm = *route_head(r);
+	for_each_route_attr(attr, r)
+		if (mnl_attr_get_type(attr) != RTA_METRICS)
+			mnl_attr_put(nlh, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+	route_put_metrics(nlh, route_attr(r, RTA_METRICS), NULL);
+	return route_take(out, nlh, e);
 }

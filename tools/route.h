@@ -51,6 +51,9 @@ bool route_gateway(const struct route *r, struct prefix *gateway);
 bool route_source(const struct route *r, struct prefix *source);
 bool route_covers(const struct route *want, const struct route *have);
 bool route_is(const struct route *a, const struct route *b);
+const char *route_congctl(const struct route *r);
+bool route_may_be_ours(const struct route *r);
+int route_without_congctl(const struct route *r, struct route *out, struct err *e);
 struct nlmsghdr *route_message(void *buf, int type, const struct route *route);
 
 void route_to_text(const struct route *route, char text[ITEM_VALUE]);
@@ -59,20 +62,21 @@ bool route_text_equal(const char *a, const char *b);
 bool route_text_without_congctl(const char *now, const char *ours, const char *congctl);
 bool route_text_same_way(const char *a, const char *b);
 bool route_text_comes_before(const char *a, const char *b);
+bool route_text_same_metric(const char *a, const char *b);
 void route_text_describe(const char *name, const char *text, char *buf, size_t len);
 void route_selector(const struct route *route, const char *dev, char *buf, size_t len);
 int route_command(const struct route *route, const char *dev, char *buf, size_t len);
 
 int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 	       struct err *e);
-/* Each of the main table by which packets go; @each: 0 or -errno */
-int route_each(struct nl *nl, int family,
+/* Each of the main table, with @dead also those that no lookup finds; @each: 0 or -errno */
+int route_each(struct nl *nl, int family, bool dead,
 	       int (*each)(const struct prefix *to, const struct route *r, void *data),
 	       void *data, struct err *e);
 int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *from,
 		 unsigned int flags, struct route *route, struct err *e);
-int route_find(struct nl *nl, const struct prefix *to, const struct route *route,
-	       struct err *e);
+int route_find(struct nl *nl, const struct prefix *to, const struct route *like,
+	       struct route *found, struct err *e);
 int route_write(struct nl *nl, const struct prefix *to, const struct route *from,
 		const struct route *route, struct err *e);
 

@@ -30,7 +30,7 @@ bool route_same_attr(const struct nlattr *a, const struct nlattr *b);
 /* -EMSGSIZE: larger than an item has room for */
 int route_take(struct route *r, const struct nlmsghdr *nlh, struct err *e);
 void route_put_addr(struct nlmsghdr *nlh, uint16_t type, const struct prefix *p);
-/* All of the metrics @old but the one that a circuit sets. */
+/* All of the metrics @old but the one that a circuit sets: @congctl, NULL = none. */
 void route_put_metrics(struct nlmsghdr *nlh, const struct nlattr *old, const char *congctl);
 
 #endif

@@ -150,14 +150,14 @@ struct route_walk {
 	int (*each)(const struct prefix *to, const struct route *r, void *data);
 	void *data;
 	int family;
+	bool dead;	/* also those whose next hop is dead, which a lookup does not find */
 };
 
-/* A lookup does not find one whose next hop is dead. */
-static bool is_walked(const struct rtmsg *rtm, int family)
+static bool is_walked(const struct rtmsg *rtm, const struct route_walk *walk)
 {
-	const struct prefix to = { .family = family, .len = rtm->rtm_dst_len };
+	const struct prefix to = { .family = walk->family, .len = rtm->rtm_dst_len };
 
-	return is_wanted(rtm, &to) && !(rtm->rtm_flags & RTNH_F_DEAD);
+	return is_wanted(rtm, &to) && (walk->dead || !(rtm->rtm_flags & RTNH_F_DEAD));
 }
 
 static int on_walk(const struct nlmsghdr *nlh, void *data)
@@ -168,7 +168,7 @@ static int on_walk(const struct nlmsghdr *nlh, void *data)
 	struct prefix to;
 	struct route r;
 
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm) || !is_walked(rtm, walk->family))
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm) || !is_walked(rtm, walk))
 		return MNL_CB_OK;
 	errno = -take_answer(&r, nlh, &unused);
 	if (errno)
@@ -181,11 +181,13 @@ static int on_walk(const struct nlmsghdr *nlh, void *data)
 	return errno ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-int route_each(struct nl *nl, int family,
+int route_each(struct nl *nl, int family, bool dead,
 	       int (*each)(const struct prefix *to, const struct route *r, void *data),
 	       void *data, struct err *e)
 {
-	struct route_walk walk = { .each = each, .data = data, .family = family };
+	struct route_walk walk = {
+		.each = each, .data = data, .family = family, .dead = dead,
+	};
 	int rc = dump_main(nl, family, on_walk, &walk, e);
 
 	return rc == -ENOENT ? 0 : rc;	/* no route was ever in that table */
@@ -274,13 +276,11 @@ int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 	return lookup_route(nl, to, route) ? 0 : dump_route(nl, to, NULL, route, e);
 }
 
-/* 1: @route is among those to @to, if it is the one that is used or not; 0: it is not */
-int route_find(struct nl *nl, const struct prefix *to, const struct route *route, struct err *e)
+/* 1: @like is among those to @to, used or not, in @found as the kernel has it; 0: it is not */
+int route_find(struct nl *nl, const struct prefix *to, const struct route *like,
+	       struct route *found, struct err *e)
 {
-	struct route found;
-	int rc = dump_route(nl, to, route, &found, e);
-
-	return rc ? rc : found.len > 0;
+	return dump_route(nl, to, like, found, e) ?: found->len > 0;
 }
 
 static int route_delete(struct nl *nl, const struct route *route, struct err *e)
@@ -307,22 +307,59 @@ static int remove_route(struct nl *nl, const struct route *route, struct err *e)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+static int new_route(struct nl *nl, const struct route *route, unsigned int flags, struct err *e)
+{
+	union nl_request req = { 0 };
+	struct nlmsghdr *nlh = route_message(&req, RTM_NEWROUTE, route);
+
+	nlh->nlmsg_flags = (uint16_t)(NLM_F_CREATE | flags);
+	return nlm_talk(nl, nlh, e);
+}
+
+/* The kernel has it already, also behind another. */
+static bool is_there(struct nl *nl, const struct prefix *to, const struct route *route)
+{
+	struct err unused = { "" };
+	struct route found;
+
+	return route_find(nl, to, route, &found, &unused) == 1;
+}
+
+/* In the place of the one that is used, at once; where it is there behind it, the other goes. */
+static int replace_used(struct nl *nl, const struct prefix *to, const struct route *from,
+			const struct route *route, struct err *e)
+{
+	int rc = new_route(nl, route, NLM_F_REPLACE, e);
+
+	return rc == -EEXIST && is_there(nl, to, route) ? remove_route(nl, from, e) : rc;
+}
+
+/* In the place of one that is not used: the kernel would replace the first of its metric. */
+static int replace_behind(struct nl *nl, const struct prefix *to, const struct route *from,
+			  const struct route *route, struct err *e)
+{
+	unsigned int flags = route_head(route)->rtm_family == AF_INET ? NLM_F_APPEND : 0;
+	int rc = remove_route(nl, from, e) ?: new_route(nl, route, flags, e);
+
+	return rc == -EEXIST && is_there(nl, to, route) ? 0 : rc;
+}
+
 /* @from becomes @route; either may be absent. */
 int route_write(struct nl *nl, const struct prefix *to, const struct route *from,
 		const struct route *route, struct err *e)
 {
-	union nl_request req = { 0 };
-	struct nlmsghdr *nlh;
-	struct route now;
+	struct route used;
 	int rc;
 
 	if (!route->len)
 		return remove_route(nl, from, e);
-	rc = route_read(nl, to, &now, e);
+	/* one that a lookup does not find, as its next hop is down, is somebody's */
+	if (!from->len)
+		return new_route(nl, route, NLM_F_EXCL, e);
+	rc = route_read(nl, to, &used, e);
 	if (rc)
 		return rc;
-	nlh = route_message(&req, RTM_NEWROUTE, route);
-	/* one that a lookup does not find, as its next hop is down, is somebody's */
-	nlh->nlmsg_flags = (uint16_t)(NLM_F_CREATE | (now.len ? NLM_F_REPLACE : NLM_F_EXCL));
-	return nlm_talk(nl, nlh, e);
+	if (used.len && route_is(&used, from))
+		return replace_used(nl, to, from, route, e);
+	return replace_behind(nl, to, from, route, e);
 }

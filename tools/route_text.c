@@ -70,24 +70,12 @@ bool route_text_equal(const char *a, const char *b)
 /* The same, but that it has no congctl where @ours has this one. */
 bool route_text_without_congctl(const char *now, const char *ours, const char *congctl)
 {
-	struct route a, b, with;
-	union nl_request req = { 0 };
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
-	struct rtmsg *rtm;
-	const struct nlattr *attr;
+	struct route a, b, without;
 	struct err unused = { "" };
 
-	if (route_from_text(now, &a) || route_from_text(ours, &b) || !a.len || !b.len ||
-	    route_metric(&a, RTAX_CC_ALGO) || !route_has_congctl(&b, congctl))
-		return false;
-	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
-	*rtm = *route_head(&a);
-	for_each_route_attr(attr, &a)
-		if (mnl_attr_get_type(attr) != RTA_METRICS)
-			mnl_attr_put(nlh, attr->nla_type, mnl_attr_get_payload_len(attr),
-				     mnl_attr_get_payload(attr));
-	route_put_metrics(nlh, route_attr(&a, RTA_METRICS), congctl);
-	return !route_take(&with, nlh, &unused) && route_is(&with, &b);
+	return !route_from_text(now, &a) && !route_from_text(ours, &b) && a.len && b.len &&
+	       route_has_congctl(&b, congctl) && !route_without_congctl(&b, &without, &unused) &&
+	       route_is(&a, &without);
 }
 
 static bool same_optional(const struct route *a, const struct route *b, uint16_t type)
@@ -130,6 +118,14 @@ bool route_text_comes_before(const char *a, const char *b)
 
 	return !route_from_text(a, &ra) && !route_from_text(b, &rb) && ra.len && rb.len &&
 	       priority(&ra) < priority(&rb);
+}
+
+bool route_text_same_metric(const char *a, const char *b)
+{
+	struct route ra, rb;
+
+	return !route_from_text(a, &ra) && !route_from_text(b, &rb) && ra.len && rb.len &&
+	       priority(&ra) == priority(&rb);
 }
 
 struct text {

@@ -106,14 +106,16 @@ static int fake_get(struct backend *b, enum item_kind kind, const char *name,
 
 /* Beside the one that is used */
 static int fake_among(struct backend *b, enum item_kind kind, const char *name,
-		      const char *value, struct err *e)
+		      const char *value, char found[ITEM_VALUE], struct err *e)
 {
 	const struct fake *f = (const struct fake *)b;
 
 	(void)name;
 	(void)e;
-	assert_int_equal(kind, ITEM_ROUTE);
-	return f->behind && !strcmp(value, f->behind);
+	if (kind != ITEM_ROUTE || !f->behind || strcmp(value, f->behind))
+		return 0;
+	strcpy(found, value);
+	return 1;
 }
 
 static bool leads_to(const char *value, const char *congctl)
@@ -234,7 +236,7 @@ static void fake_reset(struct fake *f)
 
 	memset(f, 0, sizeof(*f));
 	f->backend.get = fake_get;
-	f->backend.has = fake_among;
+	f->backend.find = fake_among;
 	f->backend.set = fake_set;
 	f->backend.many = fake_many;
 	f->backend.ahead = fake_ahead;
