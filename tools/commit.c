@@ -203,6 +203,7 @@ static void find_made(struct job *job, uint32_t first, uint32_t n)
 
 	look_ahead(d, first, n);
 	for (i = first; i < first + n; i++) {
+		d->of[i]->made = false;
 		if (!is_made(&d->list[i], d->backend))
 			continue;
 		d->of[i]->made = true;

@@ -48,6 +48,7 @@ struct change {
 	const char *from, *to;
 	uint32_t circuit;	/* whose want, NOBODY = it goes back */
 	int ifindex;		/* of the device that it is bound to, 0 = none */
+	bool step;		/* on the way; another change of the item follows */
 };
 
 struct item {

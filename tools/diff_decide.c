@@ -9,6 +9,7 @@
 
 #include "diff.h"
 #include "diff_item.h"
+#include "diff_order.h"
 #include "grow.h"
 #include "guarantee.h"
 #include "object.h"
@@ -59,7 +60,7 @@ static int foreign_circuit(const struct item *it, struct err *e)
 		return 0;
 	snprintf(set, sizeof(set), "%.250s", it->now);
 	return err_set(e, -EEXIST,
-		       "there is a circuit %s that no state tells of, %s; ctcp-setup circuit del %s would clear the way, --name gives this one another name",
+		       "there is a circuit %s that no state tells of, %s; ctcp-setup circuit del %s would clear the way, and so would another name for this one",
 		       it->name, set, it->name);
 }
 
@@ -468,5 +469,7 @@ int diff_end(struct diff *d, struct err *e)
 		rc = decide_unwanted(d, module, e);
 	if (!d->revert)
 		diff_say_elsewhere(d);
-	return !rc && d->look ? sort_changes(d, e) : rc;
+	if (rc)
+		return rc;
+	return d->look ? sort_changes(d, e) : diff_order(d, e);
 }

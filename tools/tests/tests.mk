@@ -2,8 +2,9 @@
 #
 # Unit tests: cmocka, built with ASan and UBSan, no root, nothing left behind.
 
-TESTS	:= test_units test_plan test_choose test_admit test_cli test_fits test_netlink test_ahead test_htb \
-	 test_object test_state test_commit test_live test_adopt test_hear test_watch test_measure
+TESTS	:= test_units test_plan test_choose test_admit test_cli test_fits test_netlink \
+	 test_ahead test_htb test_object test_order test_state test_commit test_live test_adopt \
+	 test_hear test_watch test_measure
 T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
 TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"'
