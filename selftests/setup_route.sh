@@ -442,6 +442,15 @@ refusals()
 		setup "${CIRCUIT[@]}" --to 10.82.0.0/16 --via 198.51.100.1 eth1
 	complains "bits behind the prefix length" 2 '10.79.0.1/16' \
 		setup "${CIRCUIT[@]}" --to 10.79.0.1/16 eth1
+	local to
+
+	for to in 224.0.0.0/4 239.1.2.3 255.255.255.255 ff00::/8 ff02::1; do
+		complains "$to" 1 "$to(/[0-9]+)? is multicast or broadcast" \
+			setup "${CIRCUIT[@]}" --to "$to" --via \
+			"$([[ $to != *:* ]] && echo 10.78.0.254 || echo fd78::fe)" eth1
+	done
+	complains "an address of this host" 1 '10.78.0.1/32 is an address of this host' \
+		setup "${CIRCUIT[@]}" --to 10.78.0.1 eth1
 	complains "--via without --to" 2 '--via' \
 		setup "${CIRCUIT[@]}" --via 10.78.0.254 eth1
 	host_end

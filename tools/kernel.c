@@ -149,7 +149,7 @@ static int circuit_text(const struct object *o, const char *name, char *value, s
 	int rc = object_format(o, value);
 
 	return rc ? err_set(e, rc,
-			    "circuit %s has %u prefixes, more than ctcp-setup can restore; --name gives this one another name",
+			    "circuit %s has %u prefixes, more than ctcp-setup can restore; give this one another name",
 			    name, o->n) : 0;
 }
 

@@ -160,6 +160,10 @@ static int check_base(const struct route_want *want, const struct route *base,
 	char to[64];
 
 	format_prefix(to, sizeof(to), &want->to);
+	if (route_head(base)->rtm_type == RTN_LOCAL)
+		return err_set(e, -EINVAL,
+			       "--to: %s is an address of this host; it should be one of the far side",
+			       to);
 	if (route_head(base)->rtm_type != RTN_UNICAST)
 		return err_set(e, -EINVAL, "--to: the route to %s is not unicast; remove it first",
 			       to);
@@ -180,18 +184,40 @@ static int check_base(const struct route_want *want, const struct route *base,
 	return 0;
 }
 
+/* TCP has no peer there; the kernel takes a route, and tells another in a lookup. */
+static bool is_one_to_many(const struct prefix *p)
+{
+	static const unsigned char broadcast[4] = { 255, 255, 255, 255 };
+
+	if (p->family == AF_INET6)
+		return p->len >= 8 && p->addr[0] == 0xff;
+	return (p->len >= 4 && p->addr[0] >> 4 == 0xe) ||
+	       (p->len == 32 && !memcmp(p->addr, broadcast, sizeof(broadcast)));
+}
+
+static int check_to(const struct prefix *to, struct err *e)
+{
+	char text[64];
+
+	return !is_one_to_many(to) ? 0 :
+	       err_set(e, -EINVAL,
+		       "--to: %s is multicast or broadcast, where TCP has no peer; it should be addresses of the far side",
+		       format_prefix(text, sizeof(text), to));
+}
+
 int route_build(const struct route_want *want, const struct route *base,
 		struct route *out, struct err *e)
 {
 	const struct nlattr *metrics = route_attr(base->len ? base : &want->like, RTA_METRICS);
 	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
-	int rc;
+	int rc = check_to(&want->to, e);
 
-	if (base->len) {
+	if (!rc && base->len)
 		rc = check_base(want, base, e);
-		if (rc)
-			return rc;
+	if (rc)
+		return rc;
+	if (base->len) {
 		put_copy(nlh, want, base);
 	} else {
 		put_new(nlh, want);
