@@ -217,11 +217,10 @@ int route_build(const struct route_want *want, const struct route *base,
 		rc = check_base(want, base, e);
 	if (rc)
 		return rc;
-	if (base->len) {
+	if (base->len)
 		put_copy(nlh, want, base);
-	} else {
+	else
 		put_new(nlh, want);
-	}
 	route_put_metrics(nlh, metrics, want->congctl);
 	return route_take(out, nlh, e);
 }

@@ -37,7 +37,7 @@ static unsigned int mask_of(const char *value)
 
 	for (i = 0; i < PREFIXES; i++) {
 		snprintf(prefix, sizeof(prefix), "192.0.2.%u/32", i);
-		mask |= (strstr(value, prefix) != NULL) << i;
+		mask |= (strstr(value, prefix) ? 1U : 0U) << i;
 	}
 	return mask;
 }
