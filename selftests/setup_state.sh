@@ -187,6 +187,64 @@ others()
 	host_end
 }
 
+# open_folder: where all may write, as /var/tmp, with the links there as a distribution has
+# them
+open_folder()
+{
+	local before
+
+	OPEN=$(mktemp -d /tmp/ctcp-open.XXXXXX)
+	defer "rm -r $OPEN"
+	chmod 1777 "$OPEN"
+	before=$(sysctl -n fs.protected_symlinks)
+	defer "sysctl -qw fs.protected_symlinks=$before"
+	sysctl -qw fs.protected_symlinks=1
+	VICTIM=$TMP/victim
+	echo "as it was" >"$VICTIM"
+	chmod 644 "$VICTIM"
+}
+
+# untouched NAME: the file that a stranger would have changed
+untouched()
+{
+	equal "$1: the victim" "644 as it was" "$(stat -c %a "$VICTIM") $(<"$VICTIM")"
+}
+
+# mode_of FILE: and its owner
+mode_of()
+{
+	stat -c '%a %u' "$1"
+}
+
+# What a stranger has put in the place of the file gives him nothing.
+saved_in_the_open()
+{
+	host save
+	open_folder
+	setup --quiet "${CIRCUIT[@]}" eth1
+	as_nobody sh -c "echo theirs >$OPEN/circuits; chmod 6777 $OPEN/circuits"
+	works "save over a stranger's file" setup save "$OPEN/circuits"
+	equal "save over a stranger's file: its mode and owner" "755 0" "$(mode_of "$OPEN/circuits")"
+	works "save over a stranger's file: diff" setup diff "$OPEN/circuits"
+	chmod 6777 "$OPEN/circuits"
+	works "save over one's own file" setup save "$OPEN/circuits"
+	equal "save over one's own file: its mode and owner" "777 0" "$(mode_of "$OPEN/circuits")"
+	as_nobody ln -s "$VICTIM" "$OPEN/link"
+	says "save through a stranger's link" 1 \
+		"$OPEN/link is another user's link in a folder where all may write, and is not followed" \
+		setup save "$OPEN/link"
+	untouched "save through a stranger's link"
+	ln -s target "$OPEN/own"
+	works "save over a link that leads nowhere" setup save "$OPEN/own"
+	echo old >"$OPEN/target"
+	ln -sf target "$OPEN/own"
+	works "save through one's own link" setup save "$OPEN/own"
+	equal "save through one's own link: it stays" "symbolic link" "$(stat -c %F "$OPEN/own")"
+	same "save through one's own link: what it leads to" "$(setup save)" "$(<"$OPEN/target")"
+	setup undo --quiet eth1
+	host_end
+}
+
 # --- no place for it -------------------------------------------------------
 
 # no_state NAME PATTERN: a run must do nothing with the folder as it is
@@ -364,6 +422,7 @@ twenty
 beside_a_writer
 held_up
 others
+saved_in_the_open
 full_disk
 damaged
 stray_files

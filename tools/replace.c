@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,24 +72,61 @@ static int put(const char *path, mode_t mode, const char *text, size_t len)
 	return rc;
 }
 
-/* Where it is, if it is there, and its mode */
-static int find(const char *name, char path[PATH_MAX], mode_t *mode)
+static mode_t mode_of_new(void)
 {
 	mode_t mask = umask(0);
-	struct stat st;
 
 	umask(mask);
-	*mode = 0666 & ~mask;
-	if (strlen(name) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	if (!realpath(name, path)) {
+	return 0666 & ~mask;
+}
+
+/*
+ * The new file is the caller's: it must not be setuid, and whom another user let write to his
+ * may not write to it.
+ */
+static mode_t mode_after(const struct stat *old)
+{
+	return old->st_mode & (old->st_uid == geteuid() ? 0777 : 0755);
+}
+
+/* By a link that was changed meanwhile it is another file: -ESTALE */
+static int find_path(const char *name, const struct stat *old, char path[PATH_MAX])
+{
+	struct stat st;
+
+	if (!realpath(name, path) || stat(path, &st))
+		return -errno;
+	return st.st_dev == old->st_dev && st.st_ino == old->st_ino ? 0 : -ESTALE;
+}
+
+/*
+ * Where it is, if it is there, and its mode.  realpath(3) reads links itself; whether one may
+ * be followed, the kernel says when it opens the file (fs.protected_symlinks).
+ */
+static int find(const char *name, char path[PATH_MAX], mode_t *mode)
+{
+	int fd = open(name, O_PATH | O_CLOEXEC), rc;
+	struct stat st;
+
+	*mode = mode_of_new();
+	if (fd < 0) {
 		snprintf(path, PATH_MAX, "%s", name);
 		return errno == ENOENT ? 0 : -errno;
 	}
-	if (stat(path, &st))
-		return -errno;
-	*mode = st.st_mode & 07777;
+	rc = fstat(fd, &st) ? -errno : find_path(name, &st, path);
+	close(fd);
+	if (rc)
+		return rc;
+	*mode = mode_after(&st);
 	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
+}
+
+/* As one is that the kernel does not let us follow */
+static bool is_foreign_link(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st) && S_ISLNK(st.st_mode) && st.st_uid != geteuid();
 }
 
 int replace_file(const char *name, const char *text, size_t len, struct err *e)
@@ -97,6 +135,10 @@ int replace_file(const char *name, const char *text, size_t len, struct err *e)
 	mode_t mode;
 	int rc = find(name, path, &mode);
 
+	if (rc == -EACCES && is_foreign_link(name))
+		return err_set(e, rc,
+			       "%s is another user's link in a folder where all may write, and is not followed; name the file itself",
+			       name);
 	if (rc == -EEXIST)
 		return err_set(e, rc, "%s is not a file, and is not replaced by one", name);
 	if (!rc)

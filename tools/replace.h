@@ -13,7 +13,11 @@
 int write_all(int fd, const char *text, size_t len);
 int sync_dir(const char *dir);
 
-/* One that a person named: its mode stays, and where it is a link what that leads to is it. */
+/*
+ * One that a person named: its mode stays, without setuid and such, and where it was another
+ * user's nobody else may write to it; where it is a link what that leads to is it, if the
+ * kernel follows that.
+ */
 int replace_file(const char *name, const char *text, size_t len, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state: its text, its file, the lock.
+ * The state: its text, its file, the lock.  A file that is replaced.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 
 #include "args.h"
 #include "out.h"
+#include "replace.h"
 #include "store.h"
 #include "words.h"
 
@@ -1004,6 +1005,42 @@ static void test_lock_mode(void **state)
 	}
 }
 
+/* --- a file that a person named --------------------------------------------- */
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Its mode stays, but nothing of ours runs with our rights; a new one has umask(2)'s. */
+static void test_replaced_mode(void **state)
+{
+	static const mode_t modes[][2] = {
+		{ 0640, 0640 }, { 0666, 0666 }, { 06777, 0777 }, { 01600, 0600 },
+	};
+	char dir[] = "/tmp/ctcp-replace-XXXXXX", path[80];
+	struct err e;
+	size_t i;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/circuits", dir);
+	umask(027);
+	assert_int_equal(replace_file(path, "new", 3, &e), 0);
+	umask(022);
+	assert_int_equal(mode_of(path), 0640);
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		assert_int_equal(chmod(path, modes[i][0]), 0);
+		assert_int_equal(replace_file(path, "more", 4, &e), 0);
+		assert_int_equal(mode_of(path), modes[i][1]);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1033,6 +1070,7 @@ int main(void)
 		cmocka_unit_test(test_module_loads),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_lock_mode),
+		cmocka_unit_test(test_replaced_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
