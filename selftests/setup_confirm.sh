@@ -424,7 +424,7 @@ nothing_waits()
 disk_full()
 {
 	mkdir -p "$CTCP_RUNDIR"
-	mount -t tmpfs -o size=64k ctcp-run "$CTCP_RUNDIR"
+	mount -t tmpfs -o size=64k,mode=755 ctcp-run "$CTCP_RUNDIR"
 	fresh full
 	try 3s --rtt 20ms
 	refused "the disk is full" dd if=/dev/zero of="$CTCP_RUNDIR/junk" bs=4k

@@ -245,6 +245,40 @@ saved_in_the_open()
 	host_end
 }
 
+# strange NAME PATTERN: neither written nor read
+strange()
+{
+	complains "$1" 1 "$2" setup "${CIRCUIT[@]}" eth1
+	complains "$1: undo" 1 "$2" setup undo --all
+	complains "$1: show" 4 "$2" setup show
+	untouched "$1"
+}
+
+strangers_folder()
+{
+	local normal=$CTCP_RUNDIR
+
+	host strange
+	CTCP_RUNDIR=$OPEN/run
+	as_nobody mkdir "$CTCP_RUNDIR"
+	as_nobody ln -s "$VICTIM" "$CTCP_RUNDIR/lock"
+	strange "a stranger's folder" \
+		"$CTCP_RUNDIR, the folder of the state, is user 65534's; it must be root's or your own"
+	CTCP_RUNDIR=$OPEN/leads
+	as_nobody ln -s "$normal" "$CTCP_RUNDIR"
+	strange "a stranger's link to a folder" "cannot look at $CTCP_RUNDIR, .*Permission denied"
+	CTCP_RUNDIR=$OPEN
+	strange "a folder where all may write" \
+		"$OPEN, .* can be written to by others, by its mode 1777; chmod go-w $OPEN"
+	CTCP_RUNDIR=$TMP/linked
+	mkdir "$CTCP_RUNDIR"
+	ln -s "$VICTIM" "$CTCP_RUNDIR/lock"
+	no_state "a link in the lock's place" "cannot open $CTCP_RUNDIR/lock: Too many"
+	untouched "a link in the lock's place"
+	CTCP_RUNDIR=$normal
+	host_end
+}
+
 # --- no place for it -------------------------------------------------------
 
 # no_state NAME PATTERN: a run must do nothing with the folder as it is
@@ -258,7 +292,7 @@ small_disk()
 {
 	CTCP_RUNDIR=$TMP/small
 	mkdir -p "$CTCP_RUNDIR"
-	mount -t tmpfs -o "size=$1" ctcp "$CTCP_RUNDIR"
+	mount -t tmpfs -o "size=$1,mode=755" ctcp "$CTCP_RUNDIR"
 	defer "umount $CTCP_RUNDIR"
 }
 
@@ -423,6 +457,7 @@ beside_a_writer
 held_up
 others
 saved_in_the_open
+strangers_folder
 full_disk
 damaged
 stray_files

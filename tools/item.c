@@ -74,10 +74,13 @@ static bool is_below_device(const char *name, bool (*is)(const char *name))
 	return dev_is_valid(dev) && is(blank + 1);
 }
 
-/* Below /proc/sys and nowhere else: a dot stands for a slash. */
+/* Below /proc/sys/net, as all that a plan sets, and nowhere else: a dot stands for a slash. */
 static bool is_sysctl(const char *name)
 {
-	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.")];
+	static const char net[] = "net.";
+
+	return !strncmp(name, net, strlen(net)) && name[strlen(net)] &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.")];
 }
 
 /* Is it one of this kind?  The module is only its own. */

@@ -87,6 +87,38 @@ static int read_boot(char *buf, size_t len)
 	return rc;
 }
 
+/* In a user namespace root's files are those of whoever has "/". */
+static bool is_trusted(uid_t uid)
+{
+	struct stat root;
+
+	return !uid || uid == geteuid() || (!stat("/", &root) && uid == root.st_uid);
+}
+
+/*
+ * Whoever may put a state there has what it names set to what it says.  A folder that is not
+ * there will be made.
+ */
+static int check_dir(const char *dir, struct err *e)
+{
+	struct stat st;
+
+	if (stat(dir, &st) && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (stat(dir, &st))
+		return err_set(e, -errno, "cannot look at %s, the folder of the state: %s", dir,
+			       strerror(errno));
+	if (!is_trusted(st.st_uid))
+		return err_set(e, -EPERM,
+			       "%s, the folder of the state, is user %u's; it must be root's or your own",
+			       dir, st.st_uid);
+	if (S_ISDIR(st.st_mode) && st.st_mode & 022)
+		return err_set(e, -EPERM,
+			       "%s, the folder of the state, can be written to by others, by its mode %04o; chmod go-w %s",
+			       dir, st.st_mode & 07777, dir);
+	return 0;
+}
+
 int store_open(struct store *s, struct err *e)
 {
 	const char *dir = getenv("CTCP_RUNDIR");
@@ -101,6 +133,9 @@ int store_open(struct store *s, struct err *e)
 		return err_set(e, -ENAMETOOLONG, "CTCP_RUNDIR is longer than %zu bytes",
 			       sizeof(s->dir) - 1);
 	snprintf(s->dir, sizeof(s->dir), "%s", dir);
+	rc = check_dir(s->dir, e);
+	if (rc)
+		return rc;
 	rc = read_boot(s->boot, sizeof(s->boot));
 	if (rc)
 		return err_set(e, rc, "cannot read " BOOT_ID ", which tells this boot: %s",
@@ -171,23 +206,37 @@ static int wait_for_lock(int fd, struct err *e)
 	return 0;
 }
 
+static int open_lock(struct store *s, struct err *e)
+{
+	char path[300];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/" LOCK_NAME, s->dir);
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (s->lock < 0)
+		return err_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (fstat(s->lock, &st) || !S_ISREG(st.st_mode))
+		return err_set(e, -EBADMSG, "%s is not a file; remove it", path);
+	/* whoever can open it can hold it for ever; it may be of an older version */
+	if (fchmod(s->lock, 0600))
+		return err_set(e, -errno, "cannot close %s to others: %s", path, strerror(errno));
+	return 0;
+}
+
 /* One lock for all namespaces: circuits of two may share the module. */
 int store_lock(struct store *s, struct err *e)
 {
-	char path[300];
 	int rc;
 
 	if (mkdir(s->dir, 0755) && errno != EEXIST)
 		return err_set(e, -errno, "cannot make %s for the state: %s", s->dir,
 			       strerror(errno));
-	snprintf(path, sizeof(path), "%s/" LOCK_NAME, s->dir);
-	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->lock < 0)
-		return err_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
-	/* whoever can open it can hold it for ever; it may be of an older version */
-	if (fchmod(s->lock, 0600))
-		return err_set(e, -errno, "cannot close %s to others: %s", path, strerror(errno));
-	rc = wait_for_lock(s->lock, e);
+	/* somebody may have made it since it was looked at */
+	rc = check_dir(s->dir, e);
+	if (!rc)
+		rc = open_lock(s, e);
+	if (!rc)
+		rc = wait_for_lock(s->lock, e);
 	if (rc)
 		return rc;
 	/* who holds it is for the next one's message only */
@@ -204,7 +253,7 @@ bool store_is_locked(const struct store *s, char pid[16])
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/" LOCK_NAME, s->dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
@@ -233,7 +282,7 @@ static char *text_room(size_t len)
 /* -ENOENT: there is none. */
 static int read_file(const char *path, char **text, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), rc = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
 	struct stat st;
 	ssize_t n = 1;
 

@@ -5,6 +5,7 @@
  * loaded, for that is the machine's.  It has the boot and, once the module is there, which
  * load of it is ours: whoever removes it and loads it again has a module of their own.
  *
+ * store_open(), store_lock(): -EPERM, the folder is a stranger's, or one that others may write to.
  * store_lock(): -EALREADY, another has had it for 5 s.  store_read(): -EBADMSG, damaged; no file
  * is an empty state.  store_write(): the state of before or all of this one is there.
  * store_prepare(): where it fails the one of before is; e says so if that failed, too.

@@ -1005,6 +1005,71 @@ static void test_lock_mode(void **state)
 	}
 }
 
+/* What is in the lock's place leads nowhere, and holds nobody up. */
+static void test_lock_place(void **state)
+{
+	char dir[64], path[300], victim[300];
+	struct store s;
+	struct stat st;
+	struct err e;
+	char pid[16];
+
+	(void)state;
+	open_store(&s, dir);
+	snprintf(path, sizeof(path), "%s/lock", dir);
+	snprintf(victim, sizeof(victim), "%s/victim", dir);
+	put_file(dir, "victim", "as it was", 9);
+	assert_int_equal(chmod(victim, 0644), 0);
+	assert_int_equal(symlink(victim, path), 0);
+	assert_int_equal(store_lock(&s, &e), -ELOOP);
+	assert_non_null(strstr(e.text, path));
+	assert_false(store_is_locked(&s, pid));
+	assert_int_equal(stat(victim, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644);
+	assert_int_equal(st.st_size, 9);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(store_lock(&s, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "is not a file; remove it"));
+	remove_store(&s);
+}
+
+/* Whoever may put a state there has it obeyed. */
+static void test_open_folder(void **state)
+{
+	static const mode_t modes[] = { 0775, 0757, 01777, 02770 };
+	struct store s, other;
+	char dir[64];
+	struct err e;
+	size_t i;
+
+	(void)state;
+	open_store(&s, dir);
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		assert_int_equal(chmod(dir, modes[i]), 0);
+		assert_int_equal(store_open(&other, &e), -EPERM);
+		assert_non_null(strstr(e.text, dir));
+		assert_non_null(strstr(e.text, "can be written to by others"));
+		/* it became so behind store_open() */
+		assert_int_equal(store_lock(&s, &e), -EPERM);
+	}
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_int_equal(store_lock(&s, &e), 0);
+	remove_store(&s);
+}
+
+static void test_sysctl_names(void **state)
+{
+	(void)state;
+	assert_true(item_name_is(ITEM_SYSCTL, ALLOWED_CC));
+	assert_true(item_name_is(ITEM_SYSCTL, "net.core.rmem_max"));
+	assert_false(item_name_is(ITEM_SYSCTL, "kernel.modprobe"));
+	assert_false(item_name_is(ITEM_SYSCTL, "net."));
+	assert_false(item_name_is(ITEM_SYSCTL, "network"));
+	assert_false(item_name_is(ITEM_SYSCTL, "net.ipv4/../../kernel"));
+	assert_false(item_name_is(ITEM_SYSCTL, ""));
+}
+
 /* --- a file that a person named --------------------------------------------- */
 
 static mode_t mode_of(const char *path)
@@ -1070,6 +1135,9 @@ int main(void)
 		cmocka_unit_test(test_module_loads),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_lock_mode),
+		cmocka_unit_test(test_lock_place),
+		cmocka_unit_test(test_open_folder),
+		cmocka_unit_test(test_sysctl_names),
 		cmocka_unit_test(test_replaced_mode),
 	};
 
