@@ -12,6 +12,7 @@
  *	circuit_nl stats
  *	circuit_nl fill N [of P] [del]
  *	circuit_nl monitor [COUNT [MS]]
+ *	circuit_nl gone
  *
  * Sends what it is told, also what the kernel must refuse: an attribute that is
  * not named is not there.  Prints one line of NAME=value for each circuit and each
@@ -21,7 +22,8 @@
  * new without a word creates or replaces.  fill makes the circuits c0 to cN-1, each
  * of P addresses (1) from 10.200.0.0 on, or deletes them, and prints how many it has.
  * monitor prints "ready" once it is subscribed, then events until there were COUNT
- * (0: no end) or MS have passed.
+ * (0: no end) or MS have passed.  gone tells all who listen, as the kernel would, that the
+ * family is gone.
  */
 #include <net/if.h>
 #include <poll.h>
@@ -545,6 +547,26 @@ static bool cmd_monitor(int argc, char **argv)
 	return true;
 }
 
+/* Without a flag to say so it asks the kernel for nothing. */
+static bool cmd_gone(int argc, char **argv)
+{
+	struct sockaddr_nl all = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = 1U << (GENL_ID_CTRL - 1),	/* the controller's only group */
+	};
+
+	(void)argv;
+	if (argc)
+		return false;
+	begin(CTRL_CMD_DELFAMILY, 0);
+	message.header.nlmsg_type = GENL_ID_CTRL;
+	message.header.nlmsg_flags = 0;
+	put_string(CTRL_ATTR_FAMILY_NAME, TCP_CIRCUIT_GENL_NAME);
+	if (sendto(nl.fd, &message, message.header.nlmsg_len, 0, (void *)&all, sizeof(all)) < 0)
+		die("sendto");
+	return true;
+}
+
 static int usage(void)
 {
 	fprintf(stderr,
@@ -557,7 +579,8 @@ static int usage(void)
 		"       circuit_nl reset [NAME|ADDRESS]\n"
 		"       circuit_nl stats\n"
 		"       circuit_nl fill N [of P] [del]\n"
-		"       circuit_nl monitor [COUNT [MS]]\n");
+		"       circuit_nl monitor [COUNT [MS]]\n"
+		"       circuit_nl gone\n");
 	return 2;
 }
 
@@ -571,6 +594,7 @@ int main(int argc, char **argv)
 		{ "match", cmd_match }, { "dump", cmd_dump },
 		{ "reset", cmd_reset }, { "stats", cmd_stats },
 		{ "fill", cmd_fill }, { "monitor", cmd_monitor },
+		{ "gone", cmd_gone },
 	};
 	size_t i;
 	int err;

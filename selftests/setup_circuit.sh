@@ -119,6 +119,18 @@ removed lab 10" "$(grep -v probe "$EVENTS" |
 	host_end
 }
 
+# The owner of the namespace may say there what the kernel says, and is not believed.
+forged()
+{
+	host forged
+	watch
+	in_host circuit_nl gone
+	setup circuit set lab prefix 192.0.2.0/24 window 10
+	event "the module is gone, says somebody: it goes on" ' added lab: window 10'
+	watch_end TERM
+	host_end
+}
+
 # Stopped, it reads nothing, and the kernel keeps what fits into its buffer of 4 MiB:
 # a changed circuit is a message of half a kilobyte at least.  What fitted is told first, in
 # its order; what did not, as the last change of c0, is what the next one is held against.
@@ -164,6 +176,7 @@ unloaded()
 
 circuits
 events
+forged
 overrun
 unloaded
 finish

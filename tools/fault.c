@@ -60,14 +60,16 @@ int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 	return rc;
 }
 
-ssize_t faulty_recv(int fd, void *buf, size_t len, int flags)
+ssize_t faulty_recv(int fd, void *buf, size_t len, int flags, struct sockaddr_nl *from)
 {
+	socklen_t size = sizeof(*from);
+
 	if (++answers == number("CTCP_DEAF_AT")) {
 		fprintf(stderr, "deaf on purpose\n");
 		errno = ENOBUFS;
 		return -1;
 	}
-	return recv(fd, buf, len, flags);
+	return recvfrom(fd, buf, len, flags, (struct sockaddr *)from, &size);
 }
 
 /* One at a time, as each counts. */
@@ -77,7 +79,8 @@ int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags)
 	ssize_t len;
 
 	(void)n;
-	len = faulty_recv(fd, to->iov_base, to->iov_len, flags & ~MSG_WAITFORONE);
+	len = faulty_recv(fd, to->iov_base, to->iov_len, flags & ~MSG_WAITFORONE,
+			  list->msg_hdr.msg_name);
 	if (len < 0)
 		return -1;
 	list->msg_len = (unsigned int)len;

@@ -11,12 +11,13 @@
 #ifndef CTCP_FAULT_H
 #define CTCP_FAULT_H
 
+#include <linux/netlink.h>
 #include <sys/socket.h>
 
 #include "item.h"
 
 #ifdef CTCP_FAULT_INJECT
-ssize_t faulty_recv(int fd, void *buf, size_t len, int flags);
+ssize_t faulty_recv(int fd, void *buf, size_t len, int flags, struct sockaddr_nl *from);
 int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags);
 int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 	       const char *from, const char *value, struct err *e);
@@ -24,9 +25,12 @@ int faulty_step(const char *name, struct err *e);
 void faulty_end(void);
 void faulty_look(void);
 #else
-static inline ssize_t faulty_recv(int fd, void *buf, size_t len, int flags)
+static inline ssize_t faulty_recv(int fd, void *buf, size_t len, int flags,
+				  struct sockaddr_nl *from)
 {
-	return recv(fd, buf, len, flags);
+	socklen_t size = sizeof(*from);
+
+	return recvfrom(fd, buf, len, flags, (struct sockaddr *)from, &size);
 }
 
 static inline int faulty_recvmmsg(int fd, struct mmsghdr *list, unsigned int n, int flags)

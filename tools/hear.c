@@ -59,7 +59,7 @@ int hear_fd(const struct hear *h)
 int hear_take(struct nl *nl, mnl_cb_t each, void *data, bool *lost, struct err *e)
 {
 	char buf[65536];
-	ssize_t n = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
+	ssize_t n = nlm_hear(nl, buf, sizeof(buf), 0);
 
 	/* ENOSPC: one that is longer than any of a kind that matters here */
 	*lost = n < 0 && (errno == ENOBUFS || errno == ENOSPC);

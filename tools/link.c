@@ -30,21 +30,28 @@
 #define GSO_DEFAULT			65536U	/* GSO_LEGACY_MAX_SIZE */
 #define GSO_SEGS_DEFAULT		65535U
 
+static int connect_route(struct nl_sock *sk, struct err *e)
+{
+	int rc = nl_connect(sk, NETLINK_ROUTE);
+
+	if (rc < 0)
+		return err_set(e, -EIO, "cannot open a netlink socket: %s", nl_geterror(rc));
+	rc = nlm_connect(nl_socket_get_fd(sk));
+	return rc ? err_set(e, rc, "cannot open a netlink socket: %s", strerror(-rc)) : 0;
+}
+
 static struct nl_sock *open_route_socket(struct err *e)
 {
 	static const struct timeval patience = { .tv_sec = 5 };
 	/* libnl's 32 KiB hold no device of 300 names on 6.1; the kernel allows what it allows */
 	static const int room = 1 << 20;
 	struct nl_sock *sk = nl_socket_alloc();
-	int rc;
 
 	if (!sk) {
 		err_set(e, -ENOMEM, "cannot open a netlink socket: out of memory");
 		return NULL;
 	}
-	rc = nl_connect(sk, NETLINK_ROUTE);
-	if (rc < 0) {
-		err_set(e, -EIO, "cannot open a netlink socket: %s", nl_geterror(rc));
+	if (connect_route(sk, e)) {
 		nl_socket_free(sk);
 		return NULL;
 	}

@@ -108,7 +108,7 @@ static int on_event(const struct nlmsghdr *nlh, void *data)
 static int take_events(struct monitor *m, struct err *e)
 {
 	char buf[65536];
-	ssize_t n = recv(mnl_socket_get_fd(m->genl.nl.sock), buf, sizeof(buf), MSG_DONTWAIT);
+	ssize_t n = nlm_hear(&m->genl.nl, buf, sizeof(buf), MSG_DONTWAIT);
 	bool overrun = n < 0 && errno == ENOBUFS, none = n < 0 && errno == EAGAIN;
 
 	if (m->lost && (overrun || none))

@@ -37,13 +37,34 @@ bool nlm_is_own(const struct nlmsghdr *nlh)
 	return false;
 }
 
+/*
+ * Whoever has CAP_NET_ADMIN in a network namespace, as its owner has, may write to any netlink
+ * socket there, and say what the kernel says.  To one that is connected to the kernel only the
+ * kernel can write (netlink_getsockbyportid()), except for what is multicast, and what was on
+ * its way; who reads drops that by its sender.
+ */
+int nlm_connect(int fd)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	char byte;
+
+	if (connect(fd, (const struct sockaddr *)&kernel, sizeof(kernel)))
+		return -errno;
+	while (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0 || errno == ENOBUFS)
+		;
+	return 0;
+}
+
 static int open_socket(struct nl *nl, struct err *e)
 {
 	int one = 1, rc;
 
 	nl->sock = mnl_socket_open2(nl->protocol, SOCK_CLOEXEC);
-	if (!nl->sock || mnl_socket_bind(nl->sock, 0, MNL_SOCKET_AUTOPID) < 0) {
+	if (!nl->sock || mnl_socket_bind(nl->sock, 0, MNL_SOCKET_AUTOPID) < 0)
 		rc = -errno;
+	else
+		rc = nlm_connect(mnl_socket_get_fd(nl->sock));
+	if (rc) {
 		nlm_close(nl);
 		return err_set(e, rc, "cannot open a netlink socket: %s", strerror(-rc));
 	}
@@ -173,17 +194,38 @@ static int make_room(struct wait *w, size_t bytes)
 	return 0;
 }
 
+/* The kernel alone has port 0. */
+static bool is_kernel(const struct sockaddr_nl *from)
+{
+	return !from->nl_pid;
+}
+
+/* Bytes of the next datagram of the kernel's, which stays there, or -errno */
+static ssize_t next_length(int fd)
+{
+	struct sockaddr_nl from;
+	ssize_t n;
+
+	for (;;) {
+		memset(&from, 0, sizeof(from));
+		n = faulty_recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC, &from);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n >= 0 && is_kernel(&from))
+			return n;
+		if (n >= 0)
+			recv(fd, NULL, 0, MSG_DONTWAIT);
+	}
+}
+
 /* One datagram, of any size; its bytes, or -errno */
 static ssize_t receive(struct nl *nl, struct wait *w)
 {
-	ssize_t n;
+	ssize_t n = next_length(mnl_socket_get_fd(nl->sock));
 	int rc;
 
-	do
-		n = faulty_recv(mnl_socket_get_fd(nl->sock), NULL, 0, MSG_PEEK | MSG_TRUNC);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return -errno;
+		return n;
 	rc = make_room(w, n > ANSWER_LEAST ? (size_t)n : ANSWER_LEAST);
 	if (rc)
 		return rc;
@@ -220,17 +262,21 @@ int nlm_ready(struct nl *nl, struct err *e)
 }
 
 /*
- * At least one datagram, and as many of the @n as have come; their lengths in @to.  How many,
- * or -errno; -EBADMSG: one is larger than its room, or not whole messages.
+ * At least one datagram, and as many of the @n as have come; their lengths in @to, 0 of one that
+ * is not the kernel's.  How many, or -errno; -EBADMSG: one is larger than its room, or not whole
+ * messages.
  */
 int nlm_receive(struct nl *nl, struct iovec *to, unsigned int n)
 {
+	struct sockaddr_nl from[NLM_DATAGRAMS] = { 0 };
 	struct mmsghdr list[NLM_DATAGRAMS] = { 0 };
 	int got, i;
 
 	if (n > NLM_DATAGRAMS)
 		n = NLM_DATAGRAMS;
 	for (i = 0; i < (int)n; i++) {
+		list[i].msg_hdr.msg_name = &from[i];
+		list[i].msg_hdr.msg_namelen = sizeof(from[i]);
 		list[i].msg_hdr.msg_iov = &to[i];
 		list[i].msg_hdr.msg_iovlen = 1;
 	}
@@ -241,12 +287,33 @@ int nlm_receive(struct nl *nl, struct iovec *to, unsigned int n)
 	if (got < 0)
 		return -errno;
 	for (i = 0; i < got; i++) {
+		if (!is_kernel(&from[i]))
+			list[i].msg_len = 0;
 		if (list[i].msg_len > to[i].iov_len ||
 		    !is_whole(to[i].iov_base, list[i].msg_len))
 			return -EBADMSG;
 		to[i].iov_len = list[i].msg_len;
 	}
 	return got;
+}
+
+/*
+ * A datagram that nobody asked for; -1 and errno, EINTR also where it is not the kernel's,
+ * ENOSPC where it is longer than @len.
+ */
+ssize_t nlm_hear(const struct nl *nl, void *buf, size_t len, int flags)
+{
+	struct sockaddr_nl from = { 0 };
+	socklen_t size = sizeof(from);
+	ssize_t n = recvfrom(mnl_socket_get_fd(nl->sock), buf, len, flags | MSG_TRUNC,
+			     (struct sockaddr *)&from, &size);
+
+	if (n < 0)
+		return n;
+	if (is_kernel(&from) && (size_t)n <= len)
+		return n;
+	errno = is_kernel(&from) ? ENOSPC : EINTR;
+	return -1;
 }
 
 /* Messages that nobody asked for; MNL_CB_ERROR as from @each, or -EBADMSG in errno. */

@@ -11,6 +11,8 @@
  * socket is opened anew after it.  @each gets every message, as mnl_cb_run() does it:
  * MNL_CB_OK to go on, MNL_CB_ERROR with errno to end.
  *
+ * What another than the kernel has sent is dropped.
+ *
  * nlm_is_own(): a notification of what this process asked for.  The kernel tells all who
  * listen of a qdisc or class that somebody merely asks for, as of one that was made.
  *
@@ -54,9 +56,13 @@ int nlm_not_known(int rc, const char *what, const char *command, struct err *e);
 int nlm_talk(struct nl *nl, struct nlmsghdr *req, struct err *e);
 int nlm_get(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	    struct err *e);
+ssize_t nlm_hear(const struct nl *nl, void *buf, size_t len, int flags);
 int nlm_each(const void *buf, size_t len, mnl_cb_t each, void *data);
 int nlm_dump(struct nl *nl, struct nlmsghdr *req, mnl_cb_t each, void *data,
 	     struct err *e);
+
+/* For link.c: the kernel's words alone come to this socket. */
+int nlm_connect(int fd);
 
 /* For ahead.c and post.c: a socket that is open, datagrams, how a request ended */
 #define NLM_DATAGRAMS	16	/* at once, at most */

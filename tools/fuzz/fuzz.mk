@@ -14,7 +14,7 @@ F	:= $(O)/fuzzers
 FUZZ_SAN := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	    -fno-omit-frame-pointer
 # what fake_kernel.c has in place of libc's, link.c's and sysctl.c's
-FUZZ_WRAP := -Wl,--wrap=recv,--wrap=link_index,--wrap=sysctl_exists \
+FUZZ_WRAP := -Wl,--wrap=recvfrom,--wrap=connect,--wrap=link_index,--wrap=sysctl_exists \
 	     -Wl,--wrap=if_indextoname,--wrap=free
 
 fuzz: $(FUZZ:%=$(F)/fuzz_%)

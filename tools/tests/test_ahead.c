@@ -6,9 +6,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "test.h"
 
@@ -192,12 +194,93 @@ static void test_posted(void **state)
 	nlm_close(&first);
 }
 
+/* --- somebody else's words ---------------------------------------------------- */
+
+/* Of the next request: it failed, as the kernel would say it.  0 or -errno */
+static int forge(const struct nl *nl)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr error;
+	} m = { .head = { .nlmsg_len = sizeof(m), .nlmsg_type = NLMSG_ERROR } };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), rc;
+
+	assert_true(fd >= 0);
+	to.nl_pid = mnl_socket_get_portid(nl->sock);
+	m.head.nlmsg_seq = nl->seq + 1;
+	m.error.error = -EXDEV;
+	rc = sendto(fd, &m, sizeof(m), 0, (struct sockaddr *)&to, sizeof(to)) < 0 ? -errno : 0;
+	close(fd);
+	return rc;
+}
+
+/* As one that was on its way before the socket was connected */
+static void forge_early(const struct nl *nl)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	assert_int_equal(connect(mnl_socket_get_fd(nl->sock), &none, sizeof(none)), 0);
+	assert_int_equal(forge(nl), 0);
+}
+
+/* The owner of a network namespace may write to any netlink socket there. */
+static void test_foreign(void **state)
+{
+	struct err e = { "" };
+	struct got got;
+	struct nl nl;
+	uint32_t n;
+
+	(void)state;
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		skip();
+	assert_int_equal(nlm_open(&nl, NETLINK_ROUTE, &e), 0);
+	assert_int_equal(forge(&nl), -ECONNREFUSED);
+	forge_early(&nl);
+	assert_int_equal(get_link(&nl, 1, &got, &e), 0);
+	assert_int_equal(got.ifindex, 1);
+	assert_int_equal(ahead_begin(&nl, &e), 0);
+	assert_int_equal(get_link(&nl, 1, &got, &e), -EINPROGRESS);
+	assert_int_equal(get_link(&nl, NO_LINK, &got, &e), -EINPROGRESS);
+	forge_early(&nl);
+	ahead_ask(&nl, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(get_link(&nl, 1, &got, &e), 0);
+	assert_int_equal(got.ifindex, 1);
+	assert_int_equal(get_link(&nl, NO_LINK, &got, &e), -ENODEV);
+	ahead_end(&nl);
+	nlm_close(&nl);
+}
+
+/* What had come before is not read, nor counted as an answer of libnl's. */
+static void test_connected(void **state)
+{
+	struct err e = { "" };
+	struct nl nl;
+	char byte;
+	int fd;
+
+	(void)state;
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		skip();
+	assert_int_equal(nlm_open(&nl, NETLINK_ROUTE, &e), 0);
+	fd = mnl_socket_get_fd(nl.sock);
+	forge_early(&nl);
+	assert_int_equal(nlm_connect(fd), 0);
+	assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+	nlm_close(&nl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_posted),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_connected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

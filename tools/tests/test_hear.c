@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Notifications that come faster than they are read: that some are lost is noticed, and
- * each that comes later is heard.  In a network namespace of its own, which nobody needs to
- * be root for where the machine lets users have namespaces.
+ * each that comes later is heard; and nobody is heard but the kernel.  In a network namespace
+ * of its own, which nobody needs to be root for where the machine lets users have namespaces.
  */
 #include <net/if.h>
 /* behind that one, which it knows of */
@@ -115,11 +115,55 @@ static void test_overrun(void **state)
 	hear_close(&h);
 }
 
+/* The loopback is up, says somebody to all who hear of links. */
+static void forge(void)
+{
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_groups = 1 << (RTNLGRP_LINK - 1) };
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg link;
+	} m = {
+		.head = { .nlmsg_len = sizeof(m), .nlmsg_type = RTM_NEWLINK },
+		.link = { .ifi_index = 1, .ifi_flags = IFF_UP },
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	assert_true(fd >= 0);
+	assert_int_equal(sendto(fd, &m, sizeof(m), 0, (struct sockaddr *)&to, sizeof(to)),
+			 sizeof(m));
+	close(fd);
+}
+
+static void test_foreign(void **state)
+{
+	struct heard heard = { 0 };
+	struct hear h;
+	struct err e;
+	bool lost;
+
+	(void)state;
+	open_small(&h);
+	forge();
+	assert_true(has_come(&h));
+	assert_int_equal(hear_read(&h, on_link, &heard, &lost, &e), 0);
+	assert_false(lost);
+	assert_int_equal(heard.n, 0);
+	assert_false(has_come(&h));
+	forge();
+	set_lo(true);
+	set_lo(false);
+	while (has_come(&h))
+		assert_int_equal(hear_read(&h, on_link, &heard, &lost, &e), 0);
+	assert_true(heard.n && !heard.up);
+	hear_close(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
