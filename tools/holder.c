@@ -41,7 +41,10 @@ static uint32_t socket_inode(const char *link)
 	return (uint32_t)strtoul(link + strlen(head), NULL, 10);
 }
 
-/* -errno: the process does not show it, or has it no more. */
+/*
+ * -EACCES, -EPERM: the process does not show it.  One that it has no more, or whose path is too
+ * long to read, is no socket.
+ */
 static int look_at(struct walk *w, pid_t pid, int dir, const char *name)
 {
 	struct holder h = { .pid = pid, .fd = number(name) };
@@ -52,17 +55,12 @@ static int look_at(struct walk *w, pid_t pid, int dir, const char *name)
 		return 0;
 	n = readlinkat(dir, name, link, sizeof(link) - 1);
 	if (n < 0)
-		return -errno;
+		return errno == EACCES || errno == EPERM ? -errno : 0;
 	link[n] = 0;
 	h.inode = socket_inode(link);
 	if (h.inode)
 		w->ended = !w->each(&h, w->data);
 	return 0;
-}
-
-static bool is_gone(int rc)
-{
-	return rc == -ENOENT || rc == -ESRCH;
 }
 
 /* -errno: it does not show what it has.  That it has ended meanwhile is no error. */
@@ -76,11 +74,11 @@ static int walk_process(struct walk *w, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
 	if (!dir)
-		return is_gone(-errno) ? 0 : -errno;
-	while (!w->ended && (!rc || is_gone(rc)) && (entry = readdir(dir)))
+		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
+	while (!w->ended && !rc && (entry = readdir(dir)))
 		rc = look_at(w, pid, dirfd(dir), entry->d_name);
 	closedir(dir);
-	return is_gone(rc) ? 0 : rc;
+	return rc;
 }
 
 /* @blind: how many processes do not show what they hold */

@@ -5,9 +5,12 @@
  * and that a socket is found in the hands of its process.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -388,6 +391,49 @@ static void test_holder(void **state)
 	close(s.fd);
 }
 
+/* A file whose path is longer than any that the kernel tells, with a lower number */
+static int open_deep(const char *top)
+{
+	char name[201];
+	int dir = open(top, O_RDONLY | O_DIRECTORY), next, i;
+
+	memset(name, 'd', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	for (i = 0; i * sizeof(name) <= PATH_MAX; i++) {
+		assert_int_equal(mkdirat(dir, name, 0700), 0);
+		next = openat(dir, name, O_RDONLY | O_DIRECTORY);
+		assert_true(next >= 0);
+		close(dir);
+		dir = next;
+	}
+	return dir;
+}
+
+/* It hides none of the sockets behind it. */
+static void test_deep(void **state)
+{
+	char top[] = "/tmp/ctcp-adopt-XXXXXX", cmd[64];
+	struct sought s = { 0 };
+	uint32_t blind;
+	struct stat st;
+	struct err e;
+	int deep;
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	deep = open_deep(top);
+	s.fd = fcntl(socket(AF_UNIX, SOCK_STREAM, 0), F_DUPFD, deep + 1);
+	assert_true(s.fd > deep);
+	assert_int_equal(fstat(s.fd, &st), 0);
+	s.inode = (uint32_t)st.st_ino;
+	assert_int_equal(holders_walk(on_holder, &s, &blind, &e), 0);
+	assert_int_equal(s.hits, 1);
+	close(s.fd);
+	close(deep);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", top);
+	assert_int_equal(system(cmd), 0);
+}
+
 static void test_program(void **state)
 {
 	char program[PROGRAM_LEN];
@@ -411,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_conn_changed),
 		cmocka_unit_test(test_fate),
 		cmocka_unit_test(test_holder),
+		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_program),
 	};
 
