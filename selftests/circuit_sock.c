@@ -53,6 +53,7 @@ struct options {
 	int		listener_clamp;	/* that of the listener */
 	const char	*signed_peer;	/* TCP_MD5SIG with this peer, NULL = with none */
 	int		mark;		/* SO_MARK, 0 = leave */
+	int		linger;		/* s of SO_LINGER, 0 = leave */
 	int		pause_ms;	/* of a server's reader, after each CHUNK */
 	long		uid;		/* of the process and its sockets, -1 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
@@ -122,6 +123,14 @@ static void set_mark(int fd, int mark)
 {
 	if (mark && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)))
 		die("SO_MARK");
+}
+
+static void set_linger(int fd, int seconds)
+{
+	struct linger linger = { .l_onoff = 1, .l_linger = seconds };
+
+	if (seconds && setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)))
+		die("SO_LINGER");
 }
 
 /* All capabilities go with root's uid. */
@@ -321,6 +330,7 @@ static int connect_to(const char *address, int port, const struct options *o)
 	set_window(fd, o->early_window);
 	set_max_pacing(fd, o->max_pacing);
 	set_mark(fd, o->mark);
+	set_linger(fd, o->linger);
 	set_md5(fd, o->signed_peer);
 	if (o->fast_open)
 		set_fast_open(fd, TCP_FASTOPEN_CONNECT, 1);
@@ -454,7 +464,7 @@ static int usage(void)
 		"usage: circuit_sock serve [-C ALG] [-A ALG_AFTER_ACCEPT] [-w FCWND] [-W FCWND_AFTER_ACCEPT]\n"
 		"                          [-n BYTES] [-B RCVBUF] [-c CLAMP] [-l LISTENER_CLAMP] [-K SIGNED_PEER] [-p PAUSE_MS] [-u UID] [-F] [-P] [-g] [-v] PORT\n"
 		"       circuit_sock send [-C ALG] [-L LATER_ALG] [-w FCWND] [-W FCWND_AFTER_CONNECT]\n"
-		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-M MAX_PACING] [-S SNDBUF] [-m MARK] [-u UID]\n"
+		"                         [-n BYTES] [-i IDLE_MS] [-k KEEP_MS] [-M MAX_PACING] [-S SNDBUF] [-m MARK] [-s LINGER_S] [-u UID]\n"
 		"                         [-K SIGNED_PEER] [-F] [-P] [-f] [-r] ADDRESS PORT\n");
 	return 2;
 }
@@ -464,7 +474,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:l:K:m:p:u:FPfgrv")) != -1) {
+	while ((opt = getopt(argc, argv, "C:A:L:w:W:n:i:k:M:B:S:c:l:K:m:p:s:u:FPfgrv")) != -1) {
 		switch (opt) {
 		case 'C': o->algorithm = optarg; break;
 		case 'A': o->accepted = optarg; break;
@@ -482,6 +492,7 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'K': o->signed_peer = optarg; break;
 		case 'm': o->mark = strtoul(optarg, NULL, 0); break;
 		case 'p': o->pause_ms = atoi(optarg); break;
+		case 's': o->linger = atoi(optarg); break;
 		case 'u': o->uid = atol(optarg); break;
 		case 'F': o->fast_open = true; break;
 		case 'P': o->mptcp = true; break;

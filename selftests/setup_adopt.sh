@@ -8,7 +8,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-need_commands ctcp-setup circuit_sock setpriv ss jq
+need_commands ctcp-setup ctcp-setup-faulty circuit_sock setpriv ss jq
 need_module
 
 WINDOW=300
@@ -185,9 +185,10 @@ streams()
 	fi
 }
 
+# is_stuck NAME
 is_stuck()
 {
-	in_src ss -Htno "dport = :$STUCK" | grep -q persist
+	in_src ss -Htno "sport = :${LOCAL[$1]}" | grep -q persist
 }
 
 is_orphan()
@@ -199,7 +200,7 @@ is_orphan()
 orphan()
 {
 	begin stuck $DST4 $STUCK -C cubic
-	succeeds "a receiver takes no more" until_true 60 is_stuck
+	succeeds "a receiver takes no more" until_true 60 is_stuck stuck
 	kill "${PID[stuck]}"
 	succeeds "... and the sender's process is gone" until_true 10 is_orphan
 }
@@ -344,6 +345,28 @@ other_side()
 			grep -c '\bcircuit\b')"
 }
 
+# Its process ends while adopt has its socket, and has it linger for 30 s with data that
+# nobody takes: the last to close it would wait for that.
+lingering()
+{
+	local adopt began
+
+	begin lingers $DST4 $STUCK -C cubic -s 30 -m 9
+	succeeds "a receiver takes no more of that, too" until_true 60 is_stuck lingers
+	setup circuit set lingers prefix 10.77.2.0/24 mark 9 window 10
+	began=$(now_ms)
+	background src env CTCP_HOLD=2 ctcp-setup-faulty adopt lingers >"$TMP/lingers" 2>&1
+	adopt=$!
+	sleep 1
+	kill -KILL "${PID[lingers]}"
+	wait "$adopt"
+	equal "its process ends meanwhile: exit status" 0 $?
+	matches "its process ends meanwhile: it is adopted" \
+		'^lingers: 1 connection adopted' "$(tail -n 1 "$TMP/lingers")"
+	at_most "its process ends meanwhile: nobody waits for it, ms" 5000 $(($(now_ms) - began))
+	setup circuit del lingers
+}
+
 # --- what is refused ---------------------------------------------------------------
 
 refusals()
@@ -396,5 +419,6 @@ only_looked_at
 adopted
 others
 other_side
+lingering
 refusals
 finish

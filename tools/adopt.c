@@ -5,17 +5,22 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <netinet/tcp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "adopt.h"
+#include "fault.h"
 #include "grow.h"
 
 #define ALGORITHM	"circuit"
 #define RENO		"circuit-reno"	/* the same, where nothing gives a window */
+#define WORK_STACK	65536	/* bytes */
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP	262
@@ -173,7 +178,8 @@ static enum fate give(struct adoptee *a, int fd)
 	return strcmp(now, ALGORITHM) ? FATE_REFUSED : FATE_ADOPTED;
 }
 
-static enum fate adopt(struct adoptee *a, const struct holder *h)
+/* The duplicate stays open: see adopt(). */
+static enum fate adopt_duplicate(struct adoptee *a, const struct holder *h)
 {
 	int fd = duplicate(a, h);
 	enum fate fate;
@@ -184,11 +190,45 @@ static enum fate adopt(struct adoptee *a, const struct holder *h)
 		a->error = -fd;
 		return FATE_REFUSED;
 	}
+	faulty_hold();
 	fate = look_at(fd, &a->conn);
-	if (fate == FATE_WANTED)
-		fate = give(a, fd);
-	close(fd);
-	return fate;
+	return fate == FATE_WANTED ? give(a, fd) : fate;
+}
+
+struct work {
+	struct adoptee *a;
+	const struct holder *h;
+};
+
+static int work(void *data)
+{
+	const struct work *w = data;
+
+	w->a->fate = adopt_duplicate(w->a, w->h);
+	return 0;
+}
+
+/*
+ * Where its process has closed it meanwhile, close(2) of the duplicate is the last one, and
+ * waits for as long as that process had it linger (SO_LINGER); what a process has open when it
+ * ends does not (inet_release()).  So each is the work of one that ends behind it.  It has its
+ * own descriptors and this one's memory, of which nothing is copied.
+ */
+static enum fate adopt(struct adoptee *a, const struct holder *h)
+{
+	static char stack[WORK_STACK] __attribute__((aligned(16)));
+	struct work w = { a, h };
+	pid_t pid;
+
+	a->fate = FATE_REFUSED;
+	a->step = "clone";
+	a->error = EINTR;	/* unless it comes to its end */
+	pid = clone(work, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &w);
+	if (pid < 0)
+		a->error = errno;
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return a->fate;
 }
 
 static bool is_open(const struct adoptee *a)

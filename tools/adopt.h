@@ -2,8 +2,8 @@
 /*
  * Connections that belong to a circuit and run another algorithm are given circuit, each
  * in the hands of the process that has it: its socket is duplicated (pidfd_getfd(2)),
- * looked at, given TCP_CONGESTION, and closed again.  Each is a unit, and nothing of it
- * stays behind.
+ * looked at, given TCP_CONGESTION, and closed again, which waits for nobody.  Each is a unit,
+ * and nothing of it stays behind.
  */
 #ifndef CTCP_ADOPT_H
 #define CTCP_ADOPT_H

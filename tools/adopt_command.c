@@ -155,12 +155,14 @@ static json_t *json_adoption(const struct adoption *ad, const char *name)
 
 static const char *needs(const struct adoptee *a)
 {
-	bool by_pidfd = strcmp(a->step, "TCP_CONGESTION");
+	bool refused = a->error == EPERM;
 
-	if (a->error == EPERM)
-		return by_pidfd ? ", which needs CAP_SYS_PTRACE" :
-				  ", as where its route has congctl lock";
-	return by_pidfd ? ", a call of Linux 5.6 and later" : "";
+	if (!strcmp(a->step, "TCP_CONGESTION"))
+		return refused ? ", as where its route has congctl lock" : "";
+	if (!strncmp(a->step, "pidfd", strlen("pidfd")))
+		return refused ? ", which needs CAP_SYS_PTRACE" :
+				 ", a call of Linux 5.6 and later";
+	return "";
 }
 
 static int say_refused(const struct adoption *ad, struct err *e)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fault.h"
 
@@ -38,6 +39,11 @@ int faulty_step(const char *name, struct err *e)
 	if (changes == number("CTCP_DIE_AT"))
 		raise(SIGKILL);
 	return 0;
+}
+
+void faulty_hold(void)
+{
+	sleep((unsigned int)number("CTCP_HOLD"));
 }
 
 void faulty_end(void)

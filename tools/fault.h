@@ -5,6 +5,7 @@
  * Counted from 1, over what apply, rollback and undo change.  CTCP_DEAF_AT=N: the Nth
  * answer of the kernel is not received, and stays in its socket.  What --confirm-within does
  * before the first change counts, too, and the process that holds its timer is spared.
+ * CTCP_HOLD=SECONDS: adopt has each duplicate of a socket for so long.
  * CTCP_COUNT: at its end it tells how many answers of netlink it received, and how often it
  * looked a device or a sysctl's file up (which is how it finds the module).
  */
@@ -24,6 +25,7 @@ int faulty_set(struct backend *b, enum item_kind kind, const char *name,
 int faulty_step(const char *name, struct err *e);
 void faulty_end(void);
 void faulty_look(void);
+void faulty_hold(void);
 #else
 static inline ssize_t faulty_recv(int fd, void *buf, size_t len, int flags,
 				  struct sockaddr_nl *from)
@@ -57,6 +59,10 @@ static inline void faulty_end(void)
 }
 
 static inline void faulty_look(void)
+{
+}
+
+static inline void faulty_hold(void)
 {
 }
 #endif
