@@ -98,6 +98,33 @@ no_module()
 
 # --- from one to the other ------------------------------------------------------------
 
+# From the rate that the module holds a path goes to H-TCP as the message says.
+held_by_the_module()
+{
+	local shaper
+
+	setup change lhc --guarantee full --shaper none --quiet
+	matches "the module's: it paces" '--shaper none --pace ' "$(setup save)"
+	complains "the module's to H-TCP: what holds the rate then?" 1 \
+		'this path gets htcp .*, whose rate the module, .* --shaper auto chooses' \
+		setup change lhc --guarantee none
+	for shaper in htb tbf fq auto; do
+		works "the module's to H-TCP by $shaper" \
+			setup change lhc --guarantee semi --prefer others --shaper "$shaper" --quiet
+		matches "the module's to H-TCP by $shaper: saved" \
+			"--shaper ${shaper/auto/htb} --unpaced " "$(setup save)"
+		works "the module's again, from $shaper" \
+			setup change lhc --guarantee full --shaper none --quiet
+	done
+	setup save | sed 's/--shaper none --pace/--guarantee none/' >"$TMP/circuits"
+	works "the module's to H-TCP by a file that names no shaper" \
+		setup apply --quiet "$TMP/circuits"
+	matches "the module's to H-TCP by a file: a class holds it" '--shaper htb --unpaced ' \
+		"$(setup save)"
+	works "back to a class" \
+		setup change lhc --guarantee semi --prefer circuit --quiet
+}
+
 changes()
 {
 	local before
@@ -119,6 +146,7 @@ changes()
 	matches "a breaker disarmed: verify says so" "sysctl $BREAKER is 0, plan wants 100" "$OUT"
 	works "the same again" setup change lhc --guarantee semi --quiet
 	equal "the same again: armed" 100 "$(value $BREAKER)"
+	held_by_the_module
 	complains "a module's pace for H-TCP" 1 '--pace is the module' \
 		setup change lhc --guarantee none --shaper none --pace
 	works "to H-TCP" setup change lhc --prefer others --quiet

@@ -86,6 +86,16 @@ alone()
 	matches "bare: how long that lasts" \
 		'until ctcp-setup undo eth1, or the next boot: ctcp-setup save /etc/ctcp-setup/circuits keeps it' \
 		"$(jq -r '.notes[]' <<<"$OUT")"
+	works "bare: changed" setup change eth1 --shaper none
+	matches "bare: none is the module, as with add" \
+		'^  shaper   none: only pacing holds the rate$' "$OUT"
+	equal "bare: the module paces" 125000000 "$(circuit_value eth1 rate)"
+	works "bare: unpaced" setup change eth1 --shaper none --unpaced
+	matches "bare: unpaced, it is said what would" \
+		'^  shaper   none: something else must hold the rate; with --pace the module does$' "$OUT"
+	works "bare: --shaper none" setup --rate 1gbit --rtt 10ms --shaper none eth1
+	matches "bare: --shaper none, it is said what would" \
+		'^  shaper   none: something else must hold the rate; with --pace the module does$' "$OUT"
 	works "bare: undo" setup undo --quiet eth1
 	host_end
 }

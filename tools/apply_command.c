@@ -12,6 +12,7 @@
 
 #include "appear.h"
 #include "command.h"
+#include "guarantee.h"
 #include "hear.h"
 #include "link.h"
 #include "order.h"
@@ -85,14 +86,21 @@ static bool is_alone(const struct order *devices, const char *dev)
 	return order_on(devices, first, dev) && !order_on(devices, first + 1, dev);
 }
 
+/* The module's pacing, which the circuit of the file, of H-TCP, cannot have */
+static bool is_lost(const struct circuit *had, const struct circuit *c)
+{
+	return had->shaper == SHAPER_NONE && had->pace && circuit_is_htcp(c);
+}
+
 /* Which shaper the file does not name stays as it was chosen, if the device's others let it. */
 static void keep_shaper(const struct member *m, const struct order *devices, struct circuit *c)
 {
 	if (c->shaper != SHAPER_AUTO || strcmp(c->dev, m->circuit.dev) ||
-	    (!circuit_shares(&m->circuit) && !is_alone(devices, c->dev)))
+	    (!circuit_shares(&m->circuit) && !is_alone(devices, c->dev)) ||
+	    is_lost(&m->circuit, c))
 		return;
 	c->shaper = m->circuit.shaper;
-	c->pace = m->circuit.pace;
+	c->pace = m->circuit.pace && !circuit_is_htcp(c);
 }
 
 /* Circuits that the file has as they are stand on; the others of the list go. */

@@ -287,9 +287,27 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 	return peer ? parse_peer(argv[0], a, e) : parse_dev(argv[0], a->circuit.dev, e);
 }
 
+/* A qdisc of the circuit's holds its rate. */
+static bool has_qdisc(const struct circuit *c)
+{
+	return c->shaper != SHAPER_NONE && c->shaper != SHAPER_AUTO;
+}
+
+/* The module cannot pace H-TCP: it gives way to what was said, or chosen, to hold the rate. */
+static int leave_pacing(const struct circuit *preset, struct args *a, struct err *e)
+{
+	if (!a->shaper_given && preset->shaper == SHAPER_NONE)
+		return err_set(e, -EINVAL,
+			       "this path gets %s (%s), whose rate the module, which holds it so far, does not hold; --shaper auto chooses what does, htb, tbf or fq says it, --unpaced if something else does",
+			       circuit_algorithm(&a->circuit),
+			       circuit_algorithm_why(&a->circuit));
+	a->circuit.pace = false;
+	return 0;
+}
+
 /*
- * What a qdisc holds the module need not, and of H-TCP it holds nothing; who says whether
- * it paces has chosen.
+ * Of a circuit among others --shaper none is the module, and what a qdisc holds the module
+ * need not, unless it was told to beside one; who says whether it paces has chosen.
  */
 static int follow_shaper(const struct circuit *preset, struct args *a, struct err *e)
 {
@@ -302,9 +320,11 @@ static int follow_shaper(const struct circuit *preset, struct args *a, struct er
 				       c->pace ? "pace" : "unpaced");
 		c->shaper = SHAPER_NONE;
 	}
-	if (preset == &circuit_added && !a->pace_given && (a->shaper_given || circuit_is_htcp(c)))
-		c->pace = c->shaper == SHAPER_NONE && !circuit_is_htcp(c);
-	return 0;
+	if (preset == &circuit_bare || a->pace_given)
+		return 0;
+	if (a->shaper_given)
+		c->pace = c->shaper == SHAPER_NONE || (has_qdisc(preset) && preset->pace);
+	return c->pace && circuit_is_htcp(c) ? leave_pacing(preset, a, e) : 0;
 }
 
 void args_free(struct args *a)

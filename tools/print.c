@@ -51,7 +51,8 @@ static void print_shaper(FILE *out, const struct circuit *c, const struct plan *
 	if (c->shaper == SHAPER_NONE) {
 		fprintf(out, "  shaper   none: %s\n",
 			c->pace ? "only pacing holds the rate" :
-				  "something else must hold the rate");
+			circuit_is_htcp(c) ? "something else must hold the rate" :
+			"something else must hold the rate; with --pace the module does");
 	} else if (c->shaper == SHAPER_HTB) {
 		fprintf(out,
 			"  shaper   htb class of rate %s burst %" PRIu64

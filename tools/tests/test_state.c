@@ -577,6 +577,92 @@ static void test_guarantee_changed(void **state)
 	}
 }
 
+/* --shaper of change says who holds the rate, as that of add does. */
+static void test_shaper_changed(void **state)
+{
+	static const struct {
+		enum shaper from;
+		bool paced;
+		const char *words[6];
+		enum shaper shaper;
+		bool pace;
+	} rows[] = {
+		{ SHAPER_TBF, false, { "change", "a", "--shaper", "none" }, SHAPER_NONE, true },
+		{ SHAPER_TBF, false, { "change", "a", "--shaper", "none", "--unpaced" },
+		  SHAPER_NONE, false },
+		{ SHAPER_TBF, true, { "change", "a", "--shaper", "fq" }, SHAPER_FQ, true },
+		{ SHAPER_NONE, true, { "change", "a", "--shaper", "htb" }, SHAPER_HTB, false },
+		{ SHAPER_NONE, true, { "change", "a", "--shaper", "htb", "--pace" },
+		  SHAPER_HTB, true },
+		{ SHAPER_NONE, true, { "change", "a", "--rate", "1gbit" }, SHAPER_NONE, true },
+		{ SHAPER_NONE, false, { "change", "a", "--rate", "1gbit" }, SHAPER_NONE, false },
+	};
+	struct circuit c = sample("eth1");
+	struct err e = { "" };
+	struct args a;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int n;
+
+		c.shaper = rows[i].from;
+		c.pace = rows[i].paced;
+		for (n = 0; n < 6 && rows[i].words[n]; n++)
+			;
+		assert_int_equal(args_parse(n, (char **)rows[i].words,
+					    TAKES_CIRCUIT | TAKES_NAME, &c, &a, &e), 0);
+		assert_int_equal(a.circuit.shaper, rows[i].shaper);
+		assert_int_equal(a.circuit.pace, rows[i].pace);
+		args_free(&a);
+	}
+}
+
+/* What the module held H-TCP has from what is said to hold it, and something must be. */
+static void test_to_htcp(void **state)
+{
+	static const struct {
+		enum shaper from;
+		const char *words[10];
+		enum shaper shaper;
+		int rc;
+	} rows[] = {
+		{ SHAPER_NONE, { "--shaper", "htb" }, SHAPER_HTB, 0 },
+		{ SHAPER_NONE, { "--shaper", "tbf" }, SHAPER_TBF, 0 },
+		{ SHAPER_NONE, { "--shaper", "fq" }, SHAPER_FQ, 0 },
+		{ SHAPER_NONE, { "--shaper", "auto" }, SHAPER_AUTO, 0 },
+		{ SHAPER_NONE, { "--shaper", "none" }, SHAPER_NONE, 0 },
+		{ SHAPER_NONE, { "--unpaced" }, SHAPER_NONE, 0 },
+		{ SHAPER_FQ, { NULL }, SHAPER_FQ, 0 },
+		{ SHAPER_NONE, { NULL }, SHAPER_NONE, -EINVAL },
+	};
+	char *words[8] = { "change", "a", "--guarantee", "none" };
+	struct circuit c = sample("eth1");
+	struct err e = { "" };
+	struct args a;
+	size_t i;
+
+	(void)state;
+	c.early_window = false;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int n;
+
+		c.shaper = rows[i].from;
+		for (n = 0; rows[i].words[n]; n++)
+			words[4 + n] = (char *)rows[i].words[n];
+		words[4 + n] = NULL;
+		assert_int_equal(args_parse(4 + n, words, TAKES_CIRCUIT | TAKES_NAME, &c, &a, &e),
+				 rows[i].rc);
+		if (rows[i].rc)
+			continue;
+		assert_int_equal(a.circuit.shaper, rows[i].shaper);
+		assert_false(a.circuit.pace);
+		args_free(&a);
+	}
+	assert_string_equal(e.text,
+			    "this path gets htcp (not guaranteed, so that the rate has to be found and shared), whose rate the module, which holds it so far, does not hold; --shaper auto chooses what does, htb, tbf or fq says it, --unpaced if something else does");
+}
+
 static void test_list(void **state)
 {
 	struct circuit c = sample("eth2"), d = sample("eth3");
@@ -1124,6 +1210,8 @@ int main(void)
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_guarantee),
 		cmocka_unit_test(test_guarantee_changed),
+		cmocka_unit_test(test_shaper_changed),
+		cmocka_unit_test(test_to_htcp),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
 		cmocka_unit_test(test_lists_of_a_change),
 		cmocka_unit_test(test_confirm_sentences),
