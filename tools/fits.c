@@ -6,10 +6,12 @@
  * and by device, so that those that may be in each other's way are neighbours.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fits.h"
+#include "guarantee.h"
 #include "order.h"
 #include "units.h"
 
@@ -24,8 +26,9 @@ static int check_name(const struct circuit *c, const struct member *m, struct er
 		return 0;
 	if (strcmp(c->dev, m->circuit.dev))
 		return err_set(e, -EEXIST,
-			       "circuit %s is that of another device already, %s; --name gives this one another name",
-			       m->circuit.name, m->circuit.dev);
+			       "circuit %s is that of another device already, %s; %s another name",
+			       m->circuit.name, m->circuit.dev,
+			       c->name[0] ? "give this one" : "--name gives this one");
 	return err_set(e, -EEXIST, "%s has a circuit %s already; ctcp-setup change %s changes it",
 		       m->circuit.dev, m->circuit.name, m->circuit.name);
 }
@@ -72,18 +75,34 @@ static int check_rest(const struct circuit *c, const struct circuit *other, stru
 		       format_rate(its, sizeof(its), other->rest), other->name, c->dev);
 }
 
+/* What leaves room for others; a class is found by its prefix, and the module paces no H-TCP. */
+static const char *sharing(const struct circuit *c)
+{
+	if (circuit_is_htcp(c))
+		return c->n_to ? "--shaper htb holds it by a class of its own" :
+				 "--to PREFIX --shaper htb holds it by a class of its own";
+	return c->n_to ?
+		"--shaper none --pace holds it by the module, --shaper htb by a class of its own" :
+		"--shaper none --pace holds it by the module";
+}
+
 /* A tbf or fq of ours is sized for one circuit and holds all that leaves by the device. */
 static int check_shaper(const struct circuit *c, const struct member *m, struct err *e)
 {
-	const struct circuit *held = !circuit_shares(&m->circuit) ? &m->circuit : c;
+	bool other = !circuit_shares(&m->circuit);
+	const struct circuit *held = other ? &m->circuit : c;
+	char change[32 + TCP_CIRCUIT_NAME_LEN] = "";
 
 	if (strcmp(c->dev, m->circuit.dev))
 		return 0;
 	if (circuit_shares(held))
 		return check_rest(c, &m->circuit, e);
+	if (other && m->standing != ADDING)
+		snprintf(change, sizeof(change), "ctcp-setup change %s ", m->circuit.name);
 	return err_set(e, -EEXIST,
-		       "%s has circuit %s, and %s of %s would hold both to one rate; several on a device each need --shaper none, where the module holds the rate, or htb",
-		       c->dev, m->circuit.name, shaper_name(held->shaper), circuit_name(held));
+		       "%s has circuit %s, and %s of %s would hold both to one rate; %s%s",
+		       c->dev, m->circuit.name, shaper_name(held->shaper), circuit_name(held),
+		       change, sharing(held));
 }
 
 static int beside(const struct circuit *c, const struct member *m, struct err *e)

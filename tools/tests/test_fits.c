@@ -132,6 +132,50 @@ static bool one_list(void)
 	return !rc;
 }
 
+/* Why @c does not fit beside @other, as it stands or in the same file */
+static void assert_misfit(const struct circuit *other, enum standing standing,
+			  const struct circuit *c, const char *why)
+{
+	struct state st = { 0 };
+	struct err e = { "" };
+	uint32_t at;
+
+	add(&st, other, standing, 0);
+	assert_int_equal(state_insert(&st, c, c->dev[3] - '0', &at, &e), -EEXIST);
+	assert_string_equal(e.text, why);
+	state_free(&st);
+}
+
+/* What a refusal advises can be typed where it is read. */
+static void test_advice(void **unused)
+{
+	struct circuit a = circuit_of("a", "eth1", SHAPER_TBF, "10.1.0.0/16");
+	struct circuit b = circuit_of("b", "eth1", SHAPER_HTB, "10.2.0.0/16"), bare = a;
+
+	(void)unused;
+#define BOTH "eth1 has circuit a, and tbf of a would hold both to one rate; "
+	assert_misfit(&a, STANDING, &b,
+		      BOTH "ctcp-setup change a --shaper none --pace holds it by the module, --shaper htb by a class of its own");
+	assert_misfit(&a, ADDING, &b,
+		      BOTH "--shaper none --pace holds it by the module, --shaper htb by a class of its own");
+	a.n_to = 0;
+	assert_misfit(&a, STANDING, &b,
+		      BOTH "ctcp-setup change a --shaper none --pace holds it by the module");
+	a.guarantee = GUARANTEE_NONE;
+	assert_misfit(&a, STANDING, &b,
+		      BOTH "ctcp-setup change a --to PREFIX --shaper htb holds it by a class of its own");
+#undef BOTH
+	strcpy(b.name, "a");
+	strcpy(b.dev, "eth2");
+	assert_misfit(&a, STANDING, &b,
+		      "circuit a is that of another device already, eth1; give this one another name");
+	strcpy(a.name, "eth2");
+	strcpy(bare.dev, "eth2");
+	bare.name[0] = 0;
+	assert_misfit(&a, STANDING, &bare,
+		      "circuit eth2 is that of another device already, eth1; --name gives this one another name");
+}
+
 static void test_random(void **unused)
 {
 	int i, fit = 0;
@@ -255,6 +299,7 @@ static void test_order_device(void **unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_same_classes),
 		cmocka_unit_test(test_no_class_left),
