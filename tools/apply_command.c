@@ -182,18 +182,31 @@ static int check_names(const struct order *names, struct err *e)
 	return 0;
 }
 
+/* @changed: and it was done */
+static int report_json(const struct session *s, uint32_t circuits, bool changed, struct err *e)
+{
+	json_t *root, *commands = json_array();
+	int rc = s->args->dry_run ? json_commands(commands, &s->diff, e) : 0;
+
+	if (rc) {
+		json_decref(commands);
+		return rc;
+	}
+	root = json_pack("{s:i, s:b, s:o, s:o, s:o, s:o}", "circuits", (int)circuits,
+			 "applied", changed, "chosen", json_notes(&s->chosen.notes),
+			 "changes", json_changes(&s->diff), "confirm",
+			 json_confirm(changed ? &s->state.confirm : &s->waits), "notes",
+			 json_notes(&s->notes));
+	if (s->args->dry_run)
+		json_object_set(root, "commands", commands);
+	json_decref(commands);
+	return print_json(stdout, root, e);
+}
+
 static int report(const struct session *s, uint32_t circuits, bool changed, struct err *e)
 {
-	json_t *root;
-
-	if (s->args->json) {
-		root = json_pack("{s:i, s:b, s:o, s:o, s:o, s:o}", "circuits", (int)circuits,
-				 "applied", changed, "chosen", json_notes(&s->chosen.notes),
-				 "changes", json_changes(&s->diff), "confirm",
-				 json_confirm(changed ? &s->state.confirm : &s->waits), "notes",
-				 json_notes(&s->notes));
-		return print_json(stdout, root, e);
-	}
+	if (s->args->json)
+		return report_json(s, circuits, changed, e);
 	if (s->args->quiet)
 		return 0;
 	printf("%u circuit%s\n", circuits, circuits == 1 ? "" : "s");
@@ -204,6 +217,17 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 		print_notes(stdout, &s->notes);
 	}
 	return 0;
+}
+
+/* As shell commands, with the notes beside them */
+static int report_dry(const struct session *s, uint32_t circuits, struct err *e)
+{
+	if (s->args->json)
+		return report_json(s, circuits, false, e);
+	print_chosen(stdout, &s->chosen.notes, true);
+	if (!s->args->quiet)
+		print_notes(stderr, &s->notes);
+	return print_commands(stdout, &s->diff, e);
 }
 
 /*
@@ -236,12 +260,8 @@ static int run_apply(struct session *s, void *data, struct err *e)
 	s->diff.whole = true;
 	if (!rc)
 		rc = session_diff(s, e);
-	if (!rc && s->args->dry_run) {
-		print_chosen(stdout, &s->chosen.notes, true);
-		if (!s->args->quiet)
-			print_notes(stderr, &s->notes);
-		return print_commands(stdout, &s->diff, e);
-	}
+	if (!rc && s->args->dry_run)
+		return report_dry(s, file->wanted.n_circuits, e);
 	if (!rc)
 		rc = session_commit(s, ALL_OR_NONE, e);
 	if (rc) {

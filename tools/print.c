@@ -437,6 +437,24 @@ int print_commands(FILE *out, const struct diff *ch, struct err *e)
 	return 0;
 }
 
+/* As print_commands(), each line one of @list */
+int json_commands(json_t *list, const struct diff *ch, struct err *e)
+{
+	char *text = NULL, *line, *save;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int rc;
+
+	if (!out)
+		return err_set(e, -ENOMEM, "cannot print: out of memory");
+	rc = print_commands(out, ch, e);
+	fclose(out);
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		json_array_append_new(list, json_string(line));
+	free(text);
+	return rc;
+}
+
 json_t *json_to(const struct circuit *c)
 {
 	json_t *list = json_array();

@@ -25,6 +25,7 @@ json_t *json_to(const struct circuit *c);
 void json_algorithm(json_t *root, const struct circuit *c);
 json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct diff *ch);
+int json_commands(json_t *list, const struct diff *ch, struct err *e);
 json_t *json_notes(const struct notes *notes);
 json_t *json_plain(const char *s);
 int print_json(FILE *out, json_t *root, struct err *e);

@@ -10,28 +10,11 @@
 #include "link.h"
 #include "print.h"
 
-static int json_commands(const struct session *s, json_t *list, struct err *e)
-{
-	char *text = NULL, *line, *save;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-	int rc;
-
-	if (!out)
-		return err_set(e, -ENOMEM, "cannot print: out of memory");
-	rc = print_commands(out, &s->diff, e);
-	fclose(out);
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		json_array_append_new(list, json_string(line));
-	free(text);
-	return rc;
-}
-
 static int report_json(const struct session *s, const struct circuit *c,
 		       const struct plan *plan, struct err *e)
 {
 	json_t *root = json_plan(c, plan), *commands = json_array();
-	int rc = s->args->dry_run ? json_commands(s, commands, e) : 0;
+	int rc = s->args->dry_run ? json_commands(commands, &s->diff, e) : 0;
 
 	if (rc) {
 		json_decref(commands);
