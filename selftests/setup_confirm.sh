@@ -214,8 +214,8 @@ all_verbs()
 	verb "change" change lhc --rate 2gbit --rtt 20ms
 	verb "apply" apply "$TMP/circuits"
 	verb "the bare command" --rate 1gbit --rtt 5ms eth2
-	verb "the bare command in place of another" --rate 4gbit --rtt 5ms --to 10.83.0.0/16 \
-		--via 10.78.0.253 eth1
+	verb "the bare command in place of another" --name lhc --rate 4gbit --rtt 5ms \
+		--to 10.83.0.0/16 --via 10.78.0.253 eth1
 	verb "del" del lhc
 	verb "undo" undo eth1
 	verb "undo --all" undo --all

@@ -147,6 +147,60 @@ prefixes_of()
 }
 
 # One circuit with several prefixes of both families: one window, a route for each.
+# A circuit that was added is not the bare command's to take away; its own it replaces,
+# and one of the same name.
+beside_a_bare_one()
+{
+	local before list
+
+	host bare
+	before=$(state)
+	add lhc 10.81.0.0/16 1gbit
+	list=$(setup save)
+	complains "bare beside one that was added" 1 \
+		'eth1 has circuit lhc; ctcp-setup change lhc changes it, add NAME gives eth1 one more, undo lhc clears' \
+		setup --rate 2gbit --rtt 10ms eth1
+	complains "bare beside it, --dry-run" 1 'eth1 has circuit lhc' \
+		setup --rate 2gbit --rtt 10ms --dry-run eth1
+	equal "bare beside it: it stands" "$list" "$(setup save)"
+	works "bare by its name" setup --quiet --rate 2gbit --rtt 10ms --name lhc eth1
+	works "bare once more, by another" setup --quiet --rate 3gbit --rtt 10ms eth1
+	equal "bare once more: the one of before is gone" "eth1 " "$(circuits)"
+	works "bare, changed" setup change eth1 --quiet --rate 4gbit
+	works "bare over what was changed" setup --quiet --rate 3gbit --rtt 10ms --name lhc eth1
+	equal "bare over what was changed: one" "lhc " "$(circuits)"
+	complains "add beside a bare one" 1 \
+		'ctcp-setup change lhc --shaper none --pace holds it by the module$' \
+		setup add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms eth1
+	works "as it says: change" setup change lhc --quiet --shaper none --pace
+	works "as it says: add" add ska 10.82.0.0/16 1gbit
+	works "undo" setup undo --all --quiet
+	unchanged "bare beside others: all as before" "$before"
+	# a file's circuits were added
+	circuits_file "add lhc --rate 1gbit --rtt 10ms --shaper tbf eth1"
+	works "a file's" setup apply --quiet "$TMP/circuits"
+	complains "bare over a file's" 1 'eth1 has circuit lhc' setup --rate 2gbit --rtt 10ms eth1
+	works "a file's: undo" setup undo --all --quiet
+	host_end
+}
+
+# What a file would change, in JSON as add tells it
+json_preview()
+{
+	local lines
+
+	host preview
+	circuits_file "$LHC" "$SKA"
+	works "apply --dry-run" setup apply --dry-run --quiet "$TMP/circuits"
+	lines=$OUT
+	works "apply --dry-run --json" setup apply --dry-run --json "$TMP/circuits"
+	json_is "apply --dry-run --json: not applied" false .applied
+	equal "apply --dry-run --json: the same commands" "$lines" "$(jq -r '.commands[]' <<<"$OUT")"
+	json_is "apply --dry-run --json: each is a change" true '.changes | length > 5'
+	equal "apply --dry-run --json: nothing is set up" "[]" "$(setup list --json)"
+	host_end
+}
+
 prefixes()
 {
 	local before three
@@ -546,6 +600,8 @@ refused_at_once()
 }
 
 add_change_del
+beside_a_bare_one
+json_preview
 prefixes
 refusals
 files

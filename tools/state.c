@@ -277,11 +277,28 @@ struct member *state_find(struct state *st, const char *name)
 	return NULL;
 }
 
-/* The one circuit of its device is replaced by @c, or the one of its name. */
+static int not_replaced(const struct member *m, uint32_t n, struct err *e)
+{
+	const char *dev = m->circuit.dev, *name = m->circuit.name;
+
+	if (n > 1)
+		return err_set(e, -EEXIST,
+			       "%s has %u circuits; ctcp-setup change NAME changes one, add NAME gives it one more",
+			       dev, n);
+	return err_set(e, -EEXIST,
+		       "%s has circuit %s; ctcp-setup change %s changes it, add NAME gives %s one more, undo %s clears the way",
+		       dev, name, name, dev, name);
+}
+
+/*
+ * Of the bare command: @c takes the place of the circuit of its name, or of the one of its
+ * device if such a command made that, too.
+ */
 int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		  struct err *e)
 {
 	struct member *same = NULL, *named = NULL;
+	struct circuit bare = *c;
 	uint32_t i, n = 0;
 
 	for (i = 0; i < st->n_circuits; i++) {
@@ -294,13 +311,12 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 		if (!strcmp(m->circuit.name, circuit_name(c)))
 			named = m;
 	}
-	if (n > 1 && !named)
-		return err_set(e, -EEXIST,
-			       "%s has %u circuits; ctcp-setup change NAME changes one, add NAME gives it one more",
-			       c->dev, n);
+	if (n && !named && (n > 1 || !same->circuit.bare))
+		return not_replaced(same, n, e);
 	if (n)
 		(named ?: same)->standing = REMOVING;
-	return state_insert(st, c, ifindex, at, e);
+	bare.bare = true;
+	return state_insert(st, &bare, ifindex, at, e);
 }
 
 /*

@@ -17,6 +17,9 @@
  *	add lhc --rate 4gbit --rtt 26ms --to 192.0.2.0/24 --shaper none --pace eth1
  *	class c7c0:1
  *	add ska --rate 2gbit --rtt 26ms --to 198.51.100.0/24 --shaper htb --unpaced eth1
+ *	device eth2 8
+ *	bare
+ *	add eth2 --rate 1gbit --rtt 10ms --shaper tbf --unpaced eth2
  *	base sysctl net.ipv4.tcp_sack 0 before 0 ours 1
  *	base qdisc eth1 7 before default ours "tbf rate ..." next default
  *	end
@@ -25,7 +28,8 @@
  * that they replace as "removing", and what it is about to set as "next".  A device is
  * known by its index; of one that is gone the kernel has taken what was bound to it.
  * Its name is the kernel's, which may be one that nobody could set up a circuit by.
- * A class is that of the circuit in the next line, which has it as long as it is there.
+ * A class is that of the circuit in the next line, which has it as long as it is there; and
+ * behind a line "bare" is one that the bare command made, whatever its device is called now.
  *
  * While a change waits for confirmation (ctcp-setup --confirm-within) its circuits are
  * "trial" and those in whose place they are "before", which are back unless it is confirmed

@@ -173,6 +173,7 @@ static void put_circuits(struct out *o, const struct state *st)
 			classid_put(o, m->classid);
 			out_bytes(o, "\n", 1);
 		}
+		out_text(o, m->circuit.bare ? "bare\n" : "");
 		out_text(o, verbs[m->standing]);
 		circuit_put(o, &m->circuit);
 	}
@@ -230,6 +231,7 @@ struct parser {
 	char dev[IFNAMSIZ];	/* of the last device line */
 	int ifindex;
 	uint32_t classid;	/* of a class line, for the next circuit */
+	bool bare;		/* of a bare line, likewise */
 	unsigned int line;
 	bool begun, other_boot, ended;
 	bool file;		/* of circuits, that a person wrote */
@@ -270,6 +272,14 @@ static int parse_class(struct parser *p, int n, char **words)
 {
 	return n == 2 && !p->classid && !class_minor(words[1], &p->classid) &&
 	       p->classid <= CLASS_MINOR_MAX ? 0 : -EBADMSG;
+}
+
+static int parse_bare(struct parser *p, int n)
+{
+	if (n != 1 || p->bare)
+		return -EBADMSG;
+	p->bare = true;
+	return 0;
 }
 
 /*
@@ -323,7 +333,9 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 		return -ENOMEM;
 	m->standing = standing;
 	m->classid = p->classid;
+	m->circuit.bare = p->bare;
 	p->classid = 0;
+	p->bare = false;
 	return 0;
 }
 
@@ -454,6 +466,8 @@ static int parse_line(struct parser *p, char *line)
 		return parse_device(p, n, words);
 	if (!strcmp(words[0], "class"))
 		return parse_class(p, n, words);
+	if (!strcmp(words[0], "bare"))
+		return parse_bare(p, n);
 	if (!strcmp(words[0], "base"))
 		return parse_base(p, n, words);
 	if (!strcmp(words[0], "confirm"))

@@ -705,6 +705,37 @@ static void test_list(void **state)
 	assert_int_equal(f->st.n_circuits, 1);
 }
 
+/* The bare command's own is replaced, whatever it is called; what add made by its name alone. */
+static void test_bare(void **state)
+{
+	struct circuit c = sample("eth2"), lhc = sample("eth2");
+	struct state st = { 0 }, back;
+	struct err e = { "" };
+	uint32_t at;
+	size_t len;
+	char *text;
+
+	(void)state;
+	strcpy(lhc.name, "lhc");
+	assert_non_null(state_add(&st, &lhc, 9));
+	assert_int_equal(state_replace(&st, &c, 9, &at, &e), -EEXIST);
+	assert_string_equal(e.text,
+			    "eth2 has circuit lhc; ctcp-setup change lhc changes it, add NAME gives eth2 one more, undo lhc clears the way");
+	assert_int_equal(st.circuits[0].standing, STANDING);
+	assert_int_equal(state_replace(&st, &lhc, 9, &at, &e), 0);
+	state_settle(&st);
+	/* it is the bare command's now, also when it is read again and its device renamed */
+	assert_int_equal(state_format(&st, BOOT, &text, &len), 0);
+	assert_int_equal(state_parse(text, len, BOOT, &back, &e), 0);
+	strcpy(back.circuits[0].circuit.dev, "wan0");
+	strcpy(c.dev, "wan0");
+	assert_int_equal(state_replace(&back, &c, 9, &at, &e), 0);
+	assert_int_equal(back.circuits[0].standing, REMOVING);
+	free(text);
+	state_free(&back);
+	state_free(&st);
+}
+
 static uint32_t count(const struct state *st, enum standing which)
 {
 	uint32_t i, n = 0;
@@ -1213,6 +1244,7 @@ int main(void)
 		cmocka_unit_test(test_shaper_changed),
 		cmocka_unit_test(test_to_htcp),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+		cmocka_unit_test(test_bare),
 		cmocka_unit_test(test_lists_of_a_change),
 		cmocka_unit_test(test_confirm_sentences),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
