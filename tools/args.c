@@ -154,7 +154,7 @@ static int long_option(int opt)
 static bool takes_option(unsigned int takes, int opt)
 {
 	if (opt == OPT_HELP || opt == OPT_VERSION)
-		return true;
+		return !(takes & TAKES_LINE);
 	if (opt == OPT_JSON)
 		return takes & TAKES_JSON;
 	if (opt == OPT_FORCE)
@@ -172,10 +172,20 @@ static bool takes_option(unsigned int takes, int opt)
 	if (opt == OPT_MEASURE || opt == OPT_FOR)
 		return takes & TAKES_MEASURE;
 	if (opt == OPT_DRY_RUN)
-		return takes & (TAKES_CIRCUIT | TAKES_DRY_RUN);
+		return takes & (TAKES_CIRCUIT | TAKES_DRY_RUN) && !(takes & TAKES_LINE);
 	if (opt == OPT_NAME)
 		return (takes & TAKES_CIRCUIT) && !(takes & TAKES_NAME);
 	return takes & TAKES_CIRCUIT;
+}
+
+/* By the number that getopt_long() gives, also for the short one. */
+static const char *option_name(int opt)
+{
+	const struct option *o = options;
+
+	while (o->val != opt)
+		o++;
+	return o->name;
 }
 
 static void set_flag(int opt, struct args *a)
@@ -388,18 +398,18 @@ static int parse_plain(int argc, char **argv, unsigned int takes, const struct c
 static int parse_any(int argc, char **argv, unsigned int takes, const struct circuit *preset,
 		     struct args *a, struct err *e)
 {
-	int opt, index, rc = 0;
+	int opt, rc = 0;
 
 	opterr = 0;
 	optind = 0;		/* glibc: start afresh */
-	while (!rc && (opt = getopt_long(argc, argv, ":hV", options, &index)) != -1) {
+	while (!rc && (opt = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
 		if (opt == '?' || opt == ':')
 			return bad_option(opt, argv, e);
 		opt = long_option(opt);
 		if (!takes_option(takes, opt))
-			return err_set(e, -EINVAL,
-				       "\"--%s\" is not an option of %s",
-				       options[index].name, argv[0]);
+			return err_set(e, -EINVAL, "\"--%s\" is not an option of %s",
+				       option_name(opt),
+				       takes & TAKES_LINE ? "a line of a file" : argv[0]);
 		if (opt <= OPT_DEFAULT_CC)
 			rc = parse_circuit_option(opt, optarg, a, e);
 		else if (opt == OPT_CONFIRM_WITHIN)

@@ -56,6 +56,7 @@ struct args {
 #define TAKES_SAY	8192U
 #define TAKES_MEASURE	16384U
 #define TAKES_TARGET	32768U	/* a file that is written, or none */
+#define TAKES_LINE	65536U	/* of a file or a state: what a circuit is, and nothing to do */
 
 extern const struct circuit circuit_bare, circuit_added;
 

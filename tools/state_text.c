@@ -291,12 +291,13 @@ static int parse_words(struct parser *p, int n, char **words, struct args *a)
 	int rc;
 
 	if (p->file)
-		return args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_DEV,
+		return args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_DEV | TAKES_LINE,
 				  &circuit_added, a, &p->why);
 	if (strcmp(words[n - 1], p->dev))
 		return -EBADMSG;
 	words[n - 1] = NULL;
-	rc = args_parse(n - 1, words, TAKES_CIRCUIT | TAKES_NAME, &circuit_added, a, &p->why);
+	rc = args_parse(n - 1, words, TAKES_CIRCUIT | TAKES_NAME | TAKES_LINE, &circuit_added, a,
+			&p->why);
 	memcpy(a->circuit.dev, p->dev, sizeof(p->dev));
 	return rc;
 }
@@ -313,12 +314,12 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 		return err_set(&p->why, -EBADMSG, "no confirm line stands before it");
 	rc = parse_words(p, n, words, &a);
 	args_free(&a);
-	if (rc || a.dry_run || a.help || a.version)
+	if (rc)
 		return -EBADMSG;
-	if (!a.name[0]) {
-		err_set(&p->why, -EBADMSG, "add needs a name, e.g. add lhc --rate 4gbit --rtt 26ms eth1");
-		return -EBADMSG;
-	}
+	if (!a.name[0] || !a.circuit.dev[0])
+		return err_set(&p->why, -EBADMSG,
+			       "%sadd needs a name and a device, e.g. add lhc --rate 4gbit --rtt 26ms eth1",
+			       a.name[0] ? "which device? " : "");
 	memcpy(a.circuit.name, a.name, sizeof(a.name));
 	if (circuit_check(&a.circuit, &p->why))
 		return -EBADMSG;
@@ -489,7 +490,7 @@ static int parse_lines(struct parser *p, char *text, size_t len)
 	if (end) {
 		for (p->line = 1; line < end; line++)
 			p->line += *line == '\n';
-		return -EBADMSG;
+		return err_set(&p->why, -EBADMSG, "there is a NUL in it");
 	}
 	while (!rc && line < text + len) {
 		p->line++;
@@ -524,8 +525,7 @@ int circuits_parse(const char *text, size_t len, struct state *st, struct err *e
 		copy[len++] = '\n';
 	rc = parse_lines(&p, copy, len);
 	if (rc == -EBADMSG)
-		err_set(e, rc, "line %u: %s", p.line,
-			p.why.text[0] ? p.why.text : "there is a NUL in it");
+		err_set(e, rc, "line %u: %s", p.line, p.why.text);
 	else if (rc)
 		err_set(e, rc, "out of memory");
 	free(copy);

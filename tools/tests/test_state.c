@@ -460,6 +460,42 @@ static void test_file(void **state)
 	state_free(&st);
 }
 
+/* What a line of a file may not have is named, and a NUL only where there is one. */
+static void test_no_line(void **state)
+{
+#define NEEDS "add needs a name and a device, e.g. add lhc --rate 4gbit --rtt 26ms eth1"
+	static const struct {
+		const char *words, *why;
+	} rows[] = {
+		{ "add a --dry-run --rate 4gbit --rtt 26ms eth1",
+		  "line 1: \"--dry-run\" is not an option of a line of a file" },
+		{ "add a --rate 4gbit --rtt 26ms eth1 --help",
+		  "line 1: \"--help\" is not an option of a line of a file" },
+		{ "add a -h", "line 1: \"--help\" is not an option of a line of a file" },
+		{ "add -V", "line 1: \"--version\" is not an option of a line of a file" },
+		{ "add a --version", "line 1: \"--version\" is not an option of a line of a file" },
+		{ "add a --rate 4gbit --rtt 26ms --json eth1",
+		  "line 1: \"--json\" is not an option of a line of a file" },
+		{ "add --rate 4gbit --rtt 26ms eth1",
+		  "line 1: which device? " NEEDS },
+		{ "add --rate 4gbit --rtt 26ms", "line 1: " NEEDS },
+	};
+	static const char nul[] = "# one\nadd a\0\n";
+	struct err e = { "" };
+	struct state st;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(circuits_parse(rows[i].words, strlen(rows[i].words), &st, &e),
+				 -EBADMSG);
+		assert_string_equal(e.text, rows[i].why);
+	}
+	assert_int_equal(circuits_parse(nul, sizeof(nul) - 1, &st, &e), -EBADMSG);
+	assert_string_equal(e.text, "line 2: there is a NUL in it");
+#undef NEEDS
+}
+
 /* A list with a begin is one with an end; one that a person wrote need not have either. */
 static void test_marks(void **state)
 {
@@ -1238,6 +1274,7 @@ int main(void)
 		cmocka_unit_test(test_bad_confirm_lines),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_no_line),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_guarantee),
 		cmocka_unit_test(test_guarantee_changed),
