@@ -433,6 +433,9 @@ guests()
 	in_host tc class add dev eth1 parent c7c0: classid c7c0:77 htb rate 1mbit
 	run setup verify
 	equal "guests: verify" 1 "$RC"
+	equal "guests: they are not ours to change" \
+		"ctcp-setup: 2 differences from what was set up; what is somebody else's is not ours to change" \
+		"$ERR"
 	matches "guests: a class is named" 'eth1: class c7c0:77 on our root' "$OUT"
 	matches "guests: a filter is named" 'eth1: filter pref 7 u32 handle 0x80000800' "$OUT"
 	run setup verify --json
@@ -445,6 +448,11 @@ guests()
 	equal "guests: undo leaves theirs" 1 "$(class 77 | wc -l)"
 	equal "guests: and their filter" 1 "$(filters | grep -c 'flowid c7c0:77')"
 	equal "guests: what was ours is gone" "" "$(class 1)"
+	run setup verify
+	matches "guests: what is left over of ours, and what was before" \
+		'^left over: qdisc eth1 is htb default ffff, was before default$' "$OUT"
+	matches "guests: what is left over goes by" \
+		'set up; ctcp-setup undo --all --force restores what is left over$' "$ERR"
 	in_host tc filter del dev eth1 parent c7c0: pref 7
 	in_host tc class del dev eth1 classid c7c0:77
 	works "guests gone: undo" setup undo eth1 --quiet

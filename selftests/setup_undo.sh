@@ -724,7 +724,11 @@ leftovers()
 	run setup undo eth1
 	run setup verify
 	equal "left over: verify: exit status" 1 "$RC"
-	matches "left over: verify tells of it" '^left over: sysctl net.ipv4.tcp_rmem ' "$OUT"
+	matches "left over: verify tells of it" \
+		'^left over: sysctl net.ipv4.tcp_rmem is 4096 100000 5000000, was before 4096 ' "$OUT"
+	equal "left over: verify says what helps" \
+		"ctcp-setup: 1 difference from what was set up; ctcp-setup undo --all --force restores what is left over" \
+		"$ERR"
 	run setup verify --json
 	json_is "left over" 'null net.ipv4.tcp_rmem' '.[] | "\(.dev) \(.name)"'
 	works "left over: undo --force" setup undo --quiet --force --all

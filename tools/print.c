@@ -137,21 +137,33 @@ static bool only_max_differs(const char *a, const char *b)
 	return ea && eb && ea - a == eb - b && !strncmp(a, b, (size_t)(ea - a));
 }
 
-/* What a change to come says of the kernel: what is, and what was planned */
-const char *drift_text(const struct change *c, char *buf, size_t len)
+/* What is, and behind @word what is instead of it */
+static const char *is_text(const struct change *c, const char *word, char *buf, size_t len)
 {
 	char from[ITEM_TEXT], to[ITEM_TEXT];
 
 	item_describe(c->kind, c->name, c->from, from, sizeof(from));
 	item_describe(c->kind, c->name, c->to, to, sizeof(to));
 	if (c->kind == ITEM_SYSCTL && only_max_differs(from, to))
-		snprintf(buf, len, "%s max is %s, plan wants %s", c->name,
-			 strrchr(from, ' ') + 1, strrchr(to, ' ') + 1);
+		snprintf(buf, len, "%s max is %s, %s %s", c->name, strrchr(from, ' ') + 1, word,
+			 strrchr(to, ' ') + 1);
 	else
-		snprintf(buf, len, "%s %s is %s, plan wants %s", item_kind_name(c->kind), c->name,
-			 from, to);
+		snprintf(buf, len, "%s %s is %s, %s %s", item_kind_name(c->kind), c->name, from,
+			 word, to);
 	text_clean(buf);
 	return buf;
+}
+
+/* What a change to come says of the kernel: what is, and what was planned */
+const char *drift_text(const struct change *c, char *buf, size_t len)
+{
+	return is_text(c, "plan wants", buf, len);
+}
+
+/* The same of what no circuit wants any more */
+const char *leftover_text(const struct change *c, char *buf, size_t len)
+{
+	return is_text(c, "was before", buf, len);
 }
 
 void print_changes(FILE *out, const struct diff *ch)

@@ -30,6 +30,7 @@ json_t *json_notes(const struct notes *notes);
 json_t *json_plain(const char *s);
 int print_json(FILE *out, json_t *root, struct err *e);
 const char *drift_text(const struct change *c, char *buf, size_t len);
+const char *leftover_text(const struct change *c, char *buf, size_t len);
 int change_commands(const struct change *c, const char *device, char *buf, size_t len);
 
 #define ITEM_TEXT	256	/* a value as item_describe() tells it */

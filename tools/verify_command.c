@@ -13,6 +13,7 @@
 #include "command.h"
 #include "guests.h"
 #include "htb.h"
+#include "out.h"
 #include "print.h"
 #include "session_plan.h"
 #include "text.h"
@@ -23,6 +24,8 @@ struct report {
 	json_t *list;		/* NULL: lines */
 	char dev[IFNAMSIZ];	/* whose guests are told of */
 	unsigned int circuits, differences;
+	unsigned int ours, left_over;	/* of the differences: of circuits, and of none any more */
+	bool over;		/* a change that waits has not been taken back */
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
 };
 
@@ -32,8 +35,14 @@ static void add_change(struct report *r, const char *dev, const struct change *c
 	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT], name[ITEM_NAME];
 
 	r->differences++;
+	if (dev)
+		r->ours++;
+	else
+		r->left_over++;
 	if (!r->list) {
-		printf("%s: %s\n", dev ?: "left over", drift_text(c, line, sizeof(line)));
+		printf("%s: %s\n", dev ?: "left over",
+		       dev ? drift_text(c, line, sizeof(line)) :
+			     leftover_text(c, line, sizeof(line)));
 		return;
 	}
 	json_array_append_new(r->list,
@@ -50,6 +59,7 @@ static void add_change(struct report *r, const char *dev, const struct change *c
 static void add_trouble(struct report *r, const char *dev, const char *trouble)
 {
 	r->differences++;
+	r->ours++;
 	if (r->list)
 		json_array_append_new(r->list, json_pack("{s:s, s:s, s:s, s:s, s:n}", "dev", dev,
 							 "item", "circuit", "name", dev,
@@ -105,6 +115,7 @@ static void verify_waiting(const struct session *s, struct report *r)
 		return;
 	}
 	r->differences++;
+	r->over = true;
 	confirm_text(&s->waits, now, text);
 	if (r->list)
 		json_array_append_new(r->list, json_pack("{s:n, s:s, s:s, s:s, s:n}", "dev",
@@ -146,19 +157,43 @@ static int verify_root(struct session *s, uint32_t i, struct report *r, struct e
 	return guests_each(&s->kernel.nl, &s->diff, m->circuit.dev, m->ifindex, add_guest, r, e);
 }
 
+/*
+ * What would end the differences, each of a kind; of somebody else's that is his to say.
+ * --all takes all circuits away: where some stand, what is left over has a name of its own.
+ */
+static void put_advice(const struct report *r, struct out *o)
+{
+	const char *force = r->circuits ? "NAME --force, by the NAME of a circuit that is gone," :
+					  "--all --force";
+
+	if (r->ours)
+		out_text(o, "; ctcp-setup change NAME sets again what is lost, "
+			 "ctcp-setup undo NAME goes back");
+	if (r->left_over) {
+		out_text(o, "; ctcp-setup undo ");
+		out_text(o, force);
+		out_text(o, " restores what is left over");
+	}
+	if (r->over)
+		out_text(o, "; ctcp-setup cancel takes back the change that was not confirmed");
+	if (r->differences > r->ours + r->left_over + r->over)
+		out_text(o, "; what is somebody else's is not ours to change");
+}
+
 static int bad(const struct report *r, struct err *e)
 {
-	char shorts[64] = "", differences[160] = "";
+	char shorts[64] = "", advice[512] = "", differences[64] = "";
+	struct out o = out_to(advice, sizeof(advice));
 
 	if (r->shorts)
 		snprintf(shorts, sizeof(shorts), "%u circuit%s short of %s rate", r->shorts,
 			 r->shorts > 1 ? "s are" : " is", r->shorts > 1 ? "their" : "its");
 	if (r->differences)
-		snprintf(differences, sizeof(differences),
-			 "%u difference%s from what was set up; ctcp-setup change NAME sets again what is lost, ctcp-setup undo NAME goes back",
+		snprintf(differences, sizeof(differences), "%u difference%s from what was set up",
 			 r->differences, r->differences > 1 ? "s" : "");
-	return err_set(e, -EBADE, "%s%s%s", shorts, shorts[0] && differences[0] ? "; " : "",
-		       differences);
+	put_advice(r, &o);
+	return err_set(e, -EBADE, "%s%s%s%s", shorts, shorts[0] && differences[0] ? "; " : "",
+		       differences, advice);
 }
 
 static int verdict(const struct report *r, const char *dev, bool quiet, struct err *e)
