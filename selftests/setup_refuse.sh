@@ -67,7 +67,7 @@ others()
 	typed '"10.0.0/8" is not a prefix' --rate 4gbit --rtt 26ms --to 10.0.0/8 eth1
 	typed '"shwo" is neither a command nor a device' shwo
 	typed '"help" is neither a command nor a device' help
-	typed 'not "shwo" and "eth1"; ctcp-setup --help' shwo eth1
+	typed '"shwo" is neither a command nor a device; did you mean show' shwo eth1
 	typed '"e\?1" has control characters' --rate 4gbit --rtt 26ms $'e\e1'
 	typed '"e\?1" has control characters or is not UTF-8' --json --rate 4gbit --rtt 26ms $'e\xff1'
 	typed 'which device' undo

@@ -273,6 +273,8 @@ static int parse_operand(int argc, char **argv, unsigned int takes, struct args 
 {
 	bool peer = takes & TAKES_PEER;
 
+	a->n_words = argc;
+	a->word = argc ? argv[0] : NULL;
 	if (takes & TAKES_WORDS)
 		return parse_words(argc, argv, a, e);
 	if (takes & TAKES_FILE)
@@ -358,6 +360,14 @@ static int find_option(const char *name)
 		if (options[i].name[0] == *name && !strcmp(options[i].name, name))
 			return i;
 	return -1;
+}
+
+/* An option, by its whole name, that has no value behind it */
+bool args_is_flag(const char *word)
+{
+	int at = strncmp(word, "--", 2) ? -1 : find_option(word + 2);
+
+	return at >= 0 && options[at].has_arg == no_argument;
 }
 
 /*

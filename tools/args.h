@@ -15,6 +15,8 @@ struct args {
 	struct circuit circuit;		/* and the device, of most commands */
 	int argc;			/* as they were, for change */
 	char **argv;
+	int n_words;			/* that are no options: */
+	const char *word;		/* the first, NULL = there is none */
 	struct prefix peer;		/* of reset, family 0 = none */
 	char name[TCP_CIRCUIT_NAME_LEN];	/* of reset, add, change, del; "" = none */
 	const char *file;		/* of apply and diff, "-" = standard input */
@@ -64,5 +66,6 @@ extern const struct circuit circuit_bare, circuit_added;
 int args_parse(int argc, char **argv, unsigned int takes, const struct circuit *preset,
 	       struct args *a, struct err *e);
 void args_free(struct args *a);
+bool args_is_flag(const char *word);
 
 #endif

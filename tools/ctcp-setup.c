@@ -88,6 +88,8 @@ static const char help[] =
 "       ctcp-setup circuit del NAME\n"
 "       ctcp-setup circuit list\n"
 "\n"
+"Options without a value may stand before the command, too.\n"
+"\n"
 "Sizes and sets up everything for one circuit: the circuit itself, which\n"
 "congestion control \"circuit\" has its window from, a shaper on DEV, TCP's\n"
 "buffers.\n"
@@ -143,10 +145,8 @@ static int command_index(int argc, char **argv)
 {
 	int i;
 
-	for (i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--json") && strcmp(argv[i], "--quiet") &&
-		    strcmp(argv[i], "--force"))
-			break;
+	for (i = 1; i < argc && args_is_flag(argv[i]); i++)
+		;
 	return i;
 }
 
@@ -171,27 +171,119 @@ static int complain(const struct err *e, int code)
 	return code;
 }
 
-/* Without rate, round trip, and a device of that name the word was meant for a command. */
-static bool is_misspelt(const struct circuit *c)
+/* --- words that are no command ---------------------------------------------- */
+
+#define NEAR_MAX 16	/* letters; no command has as many */
+
+static unsigned int least(unsigned int a, unsigned int b)
 {
-	return !c->rate && !c->rtt_us && c->dev[0] && !link_index(c->dev);
+	return a < b ? a : b;
 }
+
+/* Letters that are to be put in, left out, changed, or swapped with the next one */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int d[NEAR_MAX + 1][NEAR_MAX + 1], i, k;
+	size_t na = strlen(a), nb = strlen(b);
+
+	for (i = 0; i <= na; i++) {
+		for (k = 0; k <= nb; k++) {
+			if (!i || !k) {
+				d[i][k] = i + k;
+				continue;
+			}
+			d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
+					d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+				d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
+		}
+	}
+	return d[na][nb];
+}
+
+/* delete, del; but not what begins with one letter alike */
+static bool begins_with(const char *a, const char *b)
+{
+	size_t n = strlen(b);
+
+	return n > 1 && !strncmp(a, b, n);
+}
+
+/* The command that @word was meant for, most likely; NULL: there is none */
+static const char *nearest(const char *word)
+{
+	unsigned int best = strlen(word) > 3 ? 3 : 2, far;
+	const char *name = NULL;
+	size_t i;
+
+	if (strlen(word) > NEAR_MAX)
+		return NULL;
+	for (i = 1; i < ARRAY_SIZE(commands); i++) {
+		const char *other = commands[i].name;
+
+		far = begins_with(word, other) || begins_with(other, word) ?
+			1 : distance(word, other);
+		if (far >= best)
+			continue;
+		best = far;
+		name = other;
+	}
+	return name;
+}
+
+static bool is_command(const char *word)
+{
+	size_t i;
+
+	for (i = 1; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(word, commands[i].name))
+			return true;
+	return false;
+}
+
+/*
+ * Of the bare command, whose one word is a device: was another meant for a command?  @front:
+ * what stands where that would, NULL = an option with a value.
+ */
+static int check_words(const struct args *a, const char *front, struct err *e)
+{
+	const char *word = front ?: a->word, *near;
+	bool bare = a->circuit.rate || a->circuit.rtt_us;
+
+	if (!word || link_index(word))
+		return 0;
+	if (is_command(word))
+		return err_set(e, -1, "\"%s\" is a command, which comes first: ctcp-setup %s ...",
+			       word, word);
+	near = nearest(word);
+	if (bare && (!near || !front || a->n_words == 1))
+		return 0;
+	return err_set(e, -1,
+		       "\"%s\" is neither a command nor a device; %s%s%s", word,
+		       near ? "did you mean " : "ctcp-setup --help lists the commands",
+		       near ?: "", near ? "?" : "");
+}
+
+#define ADD_EXAMPLE "--to 192.0.2.0/24 --rate 4gbit --rtt 26ms"
 
 static int check_name(const struct command *cmd, const struct args *a, struct err *e)
 {
-	if (a->name[0])
+	bool add = cmd->needs == NEEDS_ALL_OF_IT;
+
+	if (!a->name[0])
+		return err_set(e, -1, "which circuit? e.g. ctcp-setup %s lhc%s", cmd->name,
+			       add ? " " ADD_EXAMPLE " eth1" : "");
+	if (!add || a->circuit.dev[0])
 		return 0;
-	return err_set(e, -1, "which circuit? e.g. ctcp-setup %s lhc%s", cmd->name,
-		       cmd->needs == NEEDS_ALL_OF_IT ?
-		       " --to 192.0.2.0/24 --rate 4gbit --rtt 26ms eth1" : "");
+	if (link_index(a->name))
+		return err_set(e, -1,
+			       "the circuit's name is missing before the device %s; e.g. ctcp-setup add lhc %s %s",
+			       a->name, ADD_EXAMPLE, a->name);
+	return err_set(e, -1, "which device? e.g. ctcp-setup add %s " ADD_EXAMPLE " eth1", a->name);
 }
 
 static int check(const struct command *cmd, const struct args *a, struct err *e)
 {
-	if (cmd == &commands[0] && is_misspelt(&a->circuit))
-		return err_set(e, -1,
-			       "\"%s\" is neither a command nor a device; ctcp-setup --help lists the commands",
-			       a->circuit.dev);
 	if (cmd->takes & TAKES_NAME && check_name(cmd, a, e))
 		return -1;
 	if (cmd->needs == NEEDS_ALL_OF_IT)
@@ -231,10 +323,13 @@ static const char *flush_output(void)
 static int run(const struct command *cmd, int argc, char **argv, struct args *a, struct err *e)
 {
 	const struct circuit *preset = cmd->takes & TAKES_NAME ? &circuit_added : &circuit_bare;
-	const char *why;
-	int rc;
+	int at = command_index(argc, argv), rc;
+	const char *front = at < argc && *argv[at] != '-' ? argv[at] : NULL, *why;
 
-	if (args_parse(argc, argv, cmd->takes, preset, a, e))
+	rc = args_parse(argc, argv, cmd->takes, preset, a, e);
+	if (cmd == &commands[0] && !a->help && !a->version && check_words(a, front, e))
+		return complain(e, EXIT_USAGE);
+	if (rc)
 		return complain(e, EXIT_USAGE);
 	link_own_name(a->circuit.dev);
 	if (a->help) {

@@ -176,6 +176,54 @@ static void test_usage(void **state)
 	check_all(rows, ARRAY_SIZE(rows));
 }
 
+/* A word that is no command, or not where one stands, is told of as what it is. */
+static void test_verbs(void **state)
+{
+	static const struct row rows[] = {
+		{ 2, "shwo", "",
+		  "\"shwo\" is neither a command nor a device; did you mean show?" },
+		{ 2, "delete lhc", "",
+		  "\"delete\" is neither a command nor a device; did you mean del?" },
+		{ 2, "udno lo", "",
+		  "\"udno\" is neither a command nor a device; did you mean undo?" },
+		{ 2, "udno --all", "", "did you mean undo?" },
+		{ 2, "ad lhc " CIRCUIT "lo", "", "did you mean add?" },
+		{ 2, "--json ver", "", "did you mean verify?" },
+		{ 2, "remove lhc", "",
+		  "\"remove\" is neither a command nor a device; ctcp-setup --help lists" },
+		{ 2, "abcdefghijklmnopqrstuvwxyz lhc", "", "is neither a command nor a device; c" },
+		{ 2, "--rate 4gbit add lhc --rtt 26ms lo", "",
+		  "\"add\" is a command, which comes first: ctcp-setup add ..." },
+		{ 2, "--rate 4gbit show", "", "\"show\" is a command, which comes first" },
+		{ 2, "add " CIRCUIT "--to 192.0.2.0/24 lo", "",
+		  "the circuit's name is missing before the device lo; e.g. ctcp-setup add lhc "
+		  "--to 192.0.2.0/24 --rate 4gbit --rtt 26ms lo\n" },
+		{ 2, "add lhc " CIRCUIT, "", "which device? e.g. ctcp-setup add lhc --to" },
+		{ 2, "--dry-run verify", "", "\"--dry-run\" is not an option of verify" },
+		{ 0, "--measure verify", "no circuit in this network namespace\n", "" },
+		{ 1, "--dry-run --quiet add lhc " CIRCUIT "--to 192.0.2.0/24 lo", "",
+		  "lo is the loopback device" },
+		{ 1, "--unpaced change lhc", "", "this needs CAP_NET_ADMIN" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
+/* A plan of a file in JSON, too; this one takes nothing away as there is nothing. */
+static void test_dry_run(void **state)
+{
+	static const struct row rows[] = {
+		{ 0, "apply --dry-run ${CTCP_RUNDIR%run}none", "# nothing to change\n", "" },
+		{ 0, "apply --dry-run --json ${CTCP_RUNDIR%run}none",
+		  "  \"applied\": false,\n  \"chosen\": [],\n  \"changes\": [],\n"
+		  "  \"confirm\": null,\n  \"notes\": [],\n  \"commands\": [", "" },
+	};
+
+	(void)state;
+	check_all(rows, ARRAY_SIZE(rows));
+}
+
 static void test_values(void **state)
 {
 	static const struct row rows[] = {
@@ -339,9 +387,20 @@ static void test_show(void **state)
 
 static int setup(void **state)
 {
+	char path[80];
+	FILE *none;
+
 	(void)state;
 	strcpy(dir, "/tmp/ctcp-cli-XXXXXX");
-	return mkdtemp(dir) ? 0 : -1;
+	if (!mkdtemp(dir))
+		return -1;
+	/* a file of no circuits */
+	snprintf(path, sizeof(path), "%s/none", dir);
+	none = fopen(path, "w");
+	if (!none)
+		return -1;
+	fputs("# none\n", none);
+	return fclose(none);
 }
 
 static int teardown(void **state)
@@ -357,6 +416,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_verbs),
+		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_circuit_words),
 		cmocka_unit_test(test_refused),
