@@ -475,6 +475,65 @@ guests()
 	host_end
 }
 
+# What is left over beside a circuit goes without it, as verify advises.
+left_over()
+{
+	host left-over
+	add lhc 10.81.0.0/16 1gbit
+	in_host tc class add dev eth1 parent c7c0: classid c7c0:77 htb rate 1mbit
+	run setup undo lhc
+	equal "left over: undo" 1 "$RC"
+	works "left over: another" setup add ska --quiet --to 10.82.0.0/16 --via 10.78.0.254 \
+		--rate 1gbit --rtt 10ms --pace eth1
+	run setup verify
+	equal "left over: beside it" 2 "$(grep -c '^left over: .*, was before ' <<<"$OUT")"
+	equal "left over: what helps" \
+		"ctcp-setup: 2 differences from what was set up; ctcp-setup undo NAME --force, by the NAME of a circuit that is gone, restores what is left over" \
+		"$ERR"
+	works "left over: undo by its name, forced" setup undo lhc --force --quiet
+	works "left over: verify" setup verify
+	equal "left over: the other one stands" "1 circuit as set up" "$OUT"
+	setup undo --all --quiet
+	host_end
+}
+
+# A device that was deleted and made anew has nothing of its circuit: show tells what verify
+# does.
+made_anew()
+{
+	local lines i
+
+	host anew
+	for i in 1 2; do
+		[ $i = 1 ] || ip -n "$HOST" link del v100
+		ip -n "$HOST" -batch - <<-END
+			link add link eth1 name v100 type vlan id 100
+			link set v100 addrgenmode none
+			link set v100 up
+			addr add 10.79.0.1/24 dev v100
+		END
+		[ $i = 2 ] || works "made anew: before" setup add lhc --quiet --to 10.81.0.0/16 \
+			--via 10.79.0.254 --rate 1gbit --rtt 10ms --shaper htb v100
+	done
+	run setup verify lhc
+	lines=$(sed -n 's/^v100: /  drift    /p' <<<"$OUT")
+	equal "made anew: verify: exit status" 1 "$RC"
+	matches "made anew: verify names the class" 'class v100 c7c0:1 is absent' "$lines"
+	run setup show lhc
+	equal "made anew: show: exit status" 1 "$RC"
+	same "made anew: show says the same" "$lines" "$(grep '^  drift ' <<<"$OUT")"
+	equal "made anew: show counts nothing of a class that is none" "" \
+		"$(grep '^  class ' <<<"$OUT")"
+	run setup show --json lhc
+	json_is "made anew: show --json: likewise" "null $(wc -l <<<"$lines")" \
+		'.[0] | "\(.qdisc) \(.drift | length)"'
+	works "made anew: the same again" setup change lhc --quiet
+	works "made anew: show after that" setup show lhc
+	matches "made anew: the class counts" '^  class    c7c0:1, sent ' "$OUT"
+	setup undo --all --quiet
+	host_end
+}
+
 # half NAME PROTOCOL PRIORITY PREFIX: of the two filters of a prefix somebody deletes that
 # one; lhc has a length of its own in each family, so that the priority is its alone
 half()
@@ -676,6 +735,8 @@ from_tbf
 device_down
 faults
 guests
+left_over
+made_anew
 halves
 many
 [ "$LAB" != uml ] || rates

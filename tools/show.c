@@ -33,6 +33,12 @@ static void print_stats(const struct member *m, const struct qdisc *q,
 	       st->qlen);
 }
 
+/* The class that it has counts nothing where it is gone; a root there always is. */
+static bool has_shaper(const struct member *m, const struct qdisc *q)
+{
+	return !m->classid || q->state == QDISC_HTB;
+}
+
 static json_t *json_stats(const struct qdisc *q, const struct qdisc_stats *st)
 {
 	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", q->kind,
@@ -141,7 +147,8 @@ static void show_text(struct session *s, uint32_t n, const struct err *trouble,
 		if (show_drift(s, n))
 			printf("  planned, and in part not so:\n");
 		print_plan(stdout, c, &s->planned[n].plan);
-		print_stats(&s->state.circuits[n], q, stats);
+		if (has_shaper(&s->state.circuits[n], q))
+			print_stats(&s->state.circuits[n], q, stats);
 	}
 	show_live(s, c);
 }
@@ -169,7 +176,8 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 		snprintf(id, sizeof(id), "%x:%x", OUR_MAJOR, minor);
 		if (minor)
 			json_object_set_new(root, "class", json_string(id));
-		json_object_set_new(root, "qdisc", json_stats(q, stats));
+		json_object_set_new(root, "qdisc", has_shaper(&s->state.circuits[n], q) ?
+				    json_stats(q, stats) : json_null());
 	}
 	for (i = diff_first(&s->diff, n); !trouble->text[0] &&
 	     (change = diff_change(&s->diff, n, i)); i++)
@@ -198,7 +206,7 @@ static int show_one(struct session *s, uint32_t n, json_t *list, struct shown *s
 		    struct err *e)
 {
 	const struct planned *p = &s->planned[n];
-	struct err trouble = { "" };
+	struct err trouble = { "" }, why = { "" };
 	struct qdisc_stats stats = { 0 };
 	struct qdisc q = { 0 };
 	int rc;
@@ -208,9 +216,12 @@ static int show_one(struct session *s, uint32_t n, json_t *list, struct shown *s
 	if (p->rc) {
 		err_set(&trouble, p->rc, "%s", planned_why(p));
 	} else {
-		rc = session_shaper(s, n, &q, &stats, &trouble);
+		rc = session_shaper(s, n, &q, &stats, &why);
 		if (is_not_answered(rc))
-			return err_set(e, rc, "%s", trouble.text);
+			return err_set(e, rc, "%s", why.text);
+		/* that there is none is no error */
+		if (rc)
+			trouble = why;
 	}
 	if (list)
 		json_array_append_new(list, show_json(s, n, &trouble, &q, &stats));
