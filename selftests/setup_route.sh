@@ -249,15 +249,24 @@ of_two()
 	unchanged "$to: all else as before" "$before"
 }
 
-# left WHAT ROUTES STATUS: undo exits so; those routes are there (their gateways), and no state
-left()
+# left_of CIRCUIT WHAT ROUTES STATUS: undo of it exits so; those routes are there (their
+# gateways), and no state
+left_of()
 {
-	run setup undo eth1
+	local circuit=$1
+
+	shift
+	run setup undo "$circuit"
 	equal "$1: exit status of undo" "$3" "$RC"
 	equal "$1: routes after it" "$2" \
 		"$(the_route 10.79.0.0/16 | awk '{ print $4 ($0 ~ /congctl/ ? "!" : "") }' | xargs)"
 	setup undo --all --force --quiet 2>/dev/null
 	in_host ip route flush exact 10.79.0.0/16
+}
+
+left()
+{
+	left_of eth1 "$@"
 }
 
 # Of the metric of the circuit's: in front of it, or behind it the one that it replaced
@@ -282,6 +291,25 @@ same_metric()
 	equal "apply fails, a route put in front: all is back" "1 10.78.0.253 10.78.0.254!" \
 		"$RC $(the_route $to | awk '{ print $4 ($0 ~ /congctl/ ? "!" : "") }' | xargs)"
 	left "... and goes" "10.78.0.253" 0
+}
+
+# Ours was made like the one that covers it, and does not follow one that is used before it.
+stays_like()
+{
+	local to=10.79.0.0/16
+
+	in_host ip route add default via 10.78.0.254
+	echo "add lhc --rate 1gbit --rtt 10ms --to $to eth1" >"$TMP/like"
+	setup --quiet apply "$TMP/like"
+	in_host ip route prepend $to via 10.78.0.253
+	matches "like the covering one: verify names both" \
+		"route $to is $to via 10.78.0.253, plan wants $to via 10.78.0.254" \
+		"$(setup verify 2>/dev/null)"
+	works "like the covering one: apply" setup apply "$TMP/like"
+	matches "... changes nothing" "nothing to change" "$OUT"
+	matches "... says which is used" 'via 10.78.0.253" is somebody.s, is used before ours' "$OUT"
+	in_host ip route del default
+	left_of lhc "like the covering one" "10.78.0.253" 0
 }
 
 # Ours is gone: what is there by another metric is nothing of ours.
@@ -356,6 +384,7 @@ behind()
 	of_two fd79::/32 fd78::fe fd78::fd
 	of_two fd79::/32 fd78::fe fd78::fd --force
 	same_metric
+	stays_like
 	gone
 	not_taken
 	without_carrier
@@ -451,6 +480,8 @@ refusals()
 	done
 	complains "an address of this host" 1 '10.78.0.1/32 is an address of this host' \
 		setup "${CIRCUIT[@]}" --to 10.78.0.1 eth1
+	complains "an IPv6 address of this host" 1 'fd78::1/128 is an address of this host' \
+		setup "${CIRCUIT[@]}" --to fd78::1 eth1
 	complains "--via without --to" 2 '--via' \
 		setup "${CIRCUIT[@]}" --via 10.78.0.254 eth1
 	host_end

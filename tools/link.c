@@ -461,6 +461,10 @@ int route_next_hop(struct nl *nl, const struct facts *f, struct route_want *want
 	if (route_lookup(nl, &want->to, NULL, 0, &now, e))
 		return err_set(e, -ENETUNREACH, "--to: there is no way to %s; --via GATEWAY says how",
 			       to);
+	if (route_is_local(&now))
+		return err_set(e, -EINVAL,
+			       "--to: %s is an address of this host; it should be one of the far side",
+			       to);
 	if (route_ifindex(&now) != f->out_ifindex)
 		return err_set(e, -ENETUNREACH,
 			       "--to: %s is not reached by %s; --via GATEWAY says how", to, f->out);

@@ -151,6 +151,12 @@ static void put_copy(struct nlmsghdr *nlh, const struct route_want *want,
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)want->ifindex);
 }
 
+/* To an address of this host */
+bool route_is_local(const struct route *r)
+{
+	return route_head(r)->rtm_type == RTN_LOCAL;
+}
+
 /* A route that is there may be one that cannot lead to a circuit. */
 static int check_base(const struct route_want *want, const struct route *base,
 		      struct err *e)
@@ -160,7 +166,7 @@ static int check_base(const struct route_want *want, const struct route *base,
 	char to[64];
 
 	format_prefix(to, sizeof(to), &want->to);
-	if (route_head(base)->rtm_type == RTN_LOCAL)
+	if (route_is_local(base))
 		return err_set(e, -EINVAL,
 			       "--to: %s is an address of this host; it should be one of the far side",
 			       to);

@@ -47,6 +47,7 @@ uint32_t route_mtu(const struct route *r);
 bool route_has_congctl(const struct route *r, const char *name);
 uint32_t route_table(const struct route *r);
 int route_ifindex(const struct route *r);
+bool route_is_local(const struct route *r);
 bool route_gateway(const struct route *r, struct prefix *gateway);
 bool route_source(const struct route *r, struct prefix *source);
 bool route_covers(const struct route *want, const struct route *have);

@@ -32,6 +32,22 @@ static void say_route_mtu(struct session *s, const struct prefix *prefix,
 	     format_prefix(to, sizeof(to), prefix), mtu, mtu - headers);
 }
 
+/* On a second run it is ours, also where somebody's is used before it. */
+static void prefer_ours(struct session *s, const struct prefix *to, struct route *now)
+{
+	char name[64], text[ITEM_VALUE];
+	const struct item *it = diff_find(&s->diff, ITEM_ROUTE,
+					  format_prefix(name, sizeof(name), to));
+	const struct base *b = it ? item_base(&s->diff, it) : NULL;
+	struct backend *backend = &s->kernel.backend;
+	struct err unused = { "" };
+
+	route_to_text(now, text);
+	if (b && now->len && !item_equal(ITEM_ROUTE, name, text, b->ours) &&
+	    backend->find(backend, ITEM_ROUTE, name, b->ours, text, &unused) == 1)
+		route_from_text(text, now);
+}
+
 /*
  * By --via a route leaves as that says, else as the one there, which on a second
  * run is ours, or as the one that covers it.
@@ -57,6 +73,7 @@ static int want_route(struct session *s, const struct circuit *c, const struct p
 	}
 	if (rc || !now.len)
 		return rc;
+	prefer_ours(s, to, &now);
 	say_route_mtu(s, to, &p->plan, &now);
 	if (!want->via)
 		want->like = now;
