@@ -8,6 +8,8 @@
  *	circuit_faults ERROR N COMMAND...	the Nth is not made and returns -ERROR:
  *						EIO, ENOSPC, ENOBUFS, ENOMEM or EINTR
  *
+ * close(2) is made all the same: Linux releases the descriptor whatever it returns.
+ *
  * Counted from 1, from the program's own first instruction, as what the loader does
  * before is not the program's.  Its children are left alone.  "list" names the errors
  * that the kernel may give for such a call, as the man pages have them, and EIO for all
@@ -215,8 +217,10 @@ static void list_call(FILE *list, unsigned long n, long call)
 
 static void fail_call(pid_t pid, struct user_regs_struct *regs, int error)
 {
-	regs->orig_rax = (unsigned long)-1;
-	set_registers(pid, regs);
+	if (regs->orig_rax != SYS_close) {
+		regs->orig_rax = (unsigned long)-1;
+		set_registers(pid, regs);
+	}
 	run_to_call(pid);
 	get_registers(pid, regs);
 	regs->rax = (unsigned long)-(long)error;
