@@ -330,6 +330,15 @@ routes()
 	in_time "route by another way deleted: restored" has_route
 	settled
 	: >"$TMP/watch"
+	BEGUN=$(now_ms)
+	in_host ip route prepend 10.81.0.0/16 via 10.79.0.254
+	in_time "route put in front: said" said \
+		'"event":"differs".*"why":"it is there, and somebody.s is used before it'
+	in_host ip route del 10.81.0.0/16 via 10.79.0.254
+	settled
+	matches "route put in front: ours stays" '^10.81.0.0/16 via 10.78.0.254 .*congctl circuit' \
+		"$(in_host ip route show 10.81.0.0/16)"
+	: >"$TMP/watch"
 	in_host sysctl -qw net.ipv4.tcp_sack=0
 	settled
 	equal "sysctl: nobody tells of it" 0 "$(value net.ipv4.tcp_sack)"
@@ -627,7 +636,7 @@ held()
 	local holder
 
 	mkdir -p "$CTCP_RUNDIR"
-	mount -t tmpfs none "$CTCP_RUNDIR"
+	mount -t tmpfs -o mode=755 none "$CTCP_RUNDIR"
 	fresh held
 	# shellcheck disable=SC2086
 	setup $LHC --quiet eth1

@@ -49,6 +49,7 @@ struct change {
 	uint32_t circuit;	/* whose want, NOBODY = it goes back */
 	int ifindex;		/* of the device that it is bound to, 0 = none */
 	bool step;		/* on the way; another change of the item follows */
+	bool shadowed;		/* @to is there, and @from, somebody's, is used before it */
 };
 
 struct item {

@@ -161,6 +161,8 @@ const char *drift_stays(const struct change *c)
 
 	if (c->kind == ITEM_QDISC && !qdisc_parse(c->from, &q) && q.state == QDISC_FOREIGN)
 		return "somebody else's, which is not replaced; tc qdisc del would clear the way";
+	if (c->shadowed)
+		return "it is there, and somebody's is used before it; without that one it would have its place";
 	if (c->kind == ITEM_ROUTE && !route_text_same_way(c->from, c->to))
 		return "somebody leads it another way; ctcp-setup change would lead it back";
 	return NULL;
@@ -247,9 +249,11 @@ static int decide_shadowed(struct diff *d, struct item *it, struct err *e)
 		return 0;
 	}
 	rc = add_change(d, it, e);
-	if (!rc)
-		d->list[d->n - 1].from = it->ahead;
-	return rc;
+	if (rc)
+		return rc;
+	d->list[d->n - 1].from = it->ahead;
+	d->list[d->n - 1].shadowed = true;
+	return 0;
 }
 
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)

@@ -325,6 +325,9 @@ static void test_stays(void **state)
 	assert_null(drift_stays(&c));
 	route_of("10.1.1.2", 7, 0, 199, true, theirs);
 	assert_non_null(strstr(drift_stays(&c), "another way"));
+	c.shadowed = true;
+	assert_non_null(strstr(drift_stays(&c), "is used before it"));
+	c.shadowed = false;
 	route_of(NULL, 7, 0, 199, true, theirs);
 	assert_non_null(drift_stays(&c));
 	route_of("10.1.1.1", 8, 0, 199, true, theirs);
