@@ -497,12 +497,19 @@ static bool cmd_fill(int argc, char **argv)
 	return true;
 }
 
+/*
+ * In virtual time it may not run before all has happened: hundreds of events wait then, of
+ * about a kilobyte of memory each.
+ */
 static void subscribe(void)
 {
+	static const int room = 8 << 20;
 	int err = nl_join(&nl, TCP_CIRCUIT_MCGRP_EVENTS);
 
 	if (err)
 		refused(err);
+	if (setsockopt(nl.fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) && errno != EPERM)
+		die("SO_RCVBUFFORCE");
 	printf("ready\n");
 	fflush(stdout);
 }

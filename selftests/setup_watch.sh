@@ -333,7 +333,7 @@ routes()
 	BEGUN=$(now_ms)
 	in_host ip route prepend 10.81.0.0/16 via 10.79.0.254
 	in_time "route put in front: said" said \
-		'"event":"differs".*"why":"it is there, and somebody.s is used before it'
+		'"event":"differs".*"why":"somebody.s is used before it'
 	in_host ip route del 10.81.0.0/16 via 10.79.0.254
 	settled
 	matches "route put in front: ours stays" '^10.81.0.0/16 via 10.78.0.254 .*congctl circuit' \

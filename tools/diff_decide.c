@@ -162,7 +162,7 @@ const char *drift_stays(const struct change *c)
 	if (c->kind == ITEM_QDISC && !qdisc_parse(c->from, &q) && q.state == QDISC_FOREIGN)
 		return "somebody else's, which is not replaced; tc qdisc del would clear the way";
 	if (c->shadowed)
-		return "it is there, and somebody's is used before it; without that one it would have its place";
+		return "somebody's is used before it, and would have to go";
 	if (c->kind == ITEM_ROUTE && !route_text_same_way(c->from, c->to))
 		return "somebody leads it another way; ctcp-setup change would lead it back";
 	return NULL;
