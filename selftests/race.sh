@@ -25,7 +25,7 @@ zero()
 	before=$(dropped rtr r2)
 	out=$(in_src timeout 60 circuit_hostile zero -p "$2" -t 4000 $DST4 $PORT)
 	# that it sends: how fast an emulated machine is, is not for us to say
-	at_least "$1: bytes in 4 s" $((RATE / 2)) "$(field bytes "$out")"
+	at_least "$1: bytes in 4 s" $((3 * WINDOW * 1448)) "$(field bytes "$out")"
 	at_most "$1: lost in the switch" "$3" $(($(dropped rtr r2) - before))
 	end_sockets src
 }
