@@ -178,21 +178,13 @@ static int post_many(struct diff *d, uint32_t first, uint32_t n, struct err *e)
 	return rc ? rc : flushed ? err_set(e, flushed, "%s", why.text) : 0;
 }
 
-/* Also where somebody's of the same name is used before it */
 static bool is_made(const struct change *c, struct backend *b)
 {
 	char now[ITEM_VALUE];
 	struct err unused = { "" };
 
-	if (b->get(b, c->kind, c->name, now, &unused))
-		return false;
-	if (item_equal(c->kind, c->name, now, c->to))
-		return true;
-	if (c->kind != ITEM_ROUTE)
-		return false;
-	if (!strcmp(c->to, "absent"))
-		return !b->find(b, c->kind, c->name, c->from, now, &unused);
-	return b->find(b, c->kind, c->name, c->to, now, &unused) == 1;
+	return !b->get(b, c->kind, c->name, now, &unused) &&
+	       item_became(b, c->kind, c->name, c->from, c->to, now, &unused) == 1;
 }
 
 /* Those that the kernel has now. */

@@ -15,6 +15,7 @@
 #include "args.h"
 #include "command.h"
 #include "link.h"
+#include "near.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -173,42 +174,6 @@ static int complain(const struct err *e, int code)
 
 /* --- words that are no command ---------------------------------------------- */
 
-#define NEAR_MAX 16	/* letters; no command has as many */
-
-static unsigned int least(unsigned int a, unsigned int b)
-{
-	return a < b ? a : b;
-}
-
-/* Letters that are to be put in, left out, changed, or swapped with the next one */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int d[NEAR_MAX + 1][NEAR_MAX + 1], i, k;
-	size_t na = strlen(a), nb = strlen(b);
-
-	for (i = 0; i <= na; i++) {
-		for (k = 0; k <= nb; k++) {
-			if (!i || !k) {
-				d[i][k] = i + k;
-				continue;
-			}
-			d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
-					d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
-			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-				d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
-		}
-	}
-	return d[na][nb];
-}
-
-/* delete, del; but not what begins with one letter alike */
-static bool begins_with(const char *a, const char *b)
-{
-	size_t n = strlen(b);
-
-	return n > 1 && !strncmp(a, b, n);
-}
-
 /* The command that @word was meant for, most likely; NULL: there is none */
 static const char *nearest(const char *word)
 {
@@ -216,17 +181,12 @@ static const char *nearest(const char *word)
 	const char *name = NULL;
 	size_t i;
 
-	if (strlen(word) > NEAR_MAX)
-		return NULL;
 	for (i = 1; i < ARRAY_SIZE(commands); i++) {
-		const char *other = commands[i].name;
-
-		far = begins_with(word, other) || begins_with(other, word) ?
-			1 : distance(word, other);
+		far = word_distance(word, commands[i].name);
 		if (far >= best)
 			continue;
 		best = far;
-		name = other;
+		name = commands[i].name;
 	}
 	return name;
 }

@@ -153,6 +153,20 @@ bool item_equal(enum item_kind kind, const char *name, const char *a,
 	return false;
 }
 
+int item_became(struct backend *b, enum item_kind kind, const char *name, const char *from,
+		const char *value, const char *now, struct err *e)
+{
+	char found[ITEM_VALUE];
+	int rc;
+
+	if (item_equal(kind, name, now, value))
+		return 1;
+	if (kind != ITEM_ROUTE || strcmp(value, "absent"))
+		return b->find(b, kind, name, value, found, e);
+	rc = b->find(b, kind, name, from, found, e);
+	return rc < 0 ? rc : !rc;
+}
+
 /* A value for a person: routes are hex inside, rates bytes/s, and a device has any name. */
 const char *item_describe(enum item_kind kind, const char *name,
 			  const char *value, char *buf, size_t len)

@@ -90,6 +90,12 @@ int item_kind_parse(const char *s, enum item_kind *kind);
 bool item_name_is(enum item_kind kind, const char *name);
 bool item_equal(enum item_kind kind, const char *name, const char *a,
 		const char *b);
+/*
+ * @now is what get() tells.  1: @from became @value; of several by one name, somebody's that
+ * is used before it does not matter.  0: it did not.
+ */
+int item_became(struct backend *b, enum item_kind kind, const char *name, const char *from,
+		const char *value, const char *now, struct err *e);
 bool has_word(const char *list, const char *word);
 const char *item_describe(enum item_kind kind, const char *name,
 			  const char *value, char *buf, size_t len);

@@ -459,24 +459,6 @@ static int set_item(struct kernel *k, enum item_kind kind, const char *name,
 	}
 }
 
-/*
- * 1: it became @value; of several by one name, somebody's that is used before it does not
- * matter.
- */
-static int is_set(struct backend *b, enum item_kind kind, const char *name, const char *from,
-		  const char *value, const char *now, struct err *e)
-{
-	char found[ITEM_VALUE];
-	int rc;
-
-	if (item_equal(kind, name, now, value))
-		return 1;
-	if (kind != ITEM_ROUTE || strcmp(value, "absent"))
-		return kernel_find(b, kind, name, value, found, e);
-	rc = kernel_find(b, kind, name, from, found, e);
-	return rc < 0 ? rc : !rc;
-}
-
 static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 		      const char *from, const char *value, struct err *e)
 {
@@ -491,7 +473,7 @@ static int kernel_set(struct backend *b, enum item_kind kind, const char *name,
 	rc = kernel_get(b, kind, name, now, e);
 	if (rc)
 		return rc;
-	rc = is_set(b, kind, name, from, value, now, e);
+	rc = item_became(b, kind, name, from, value, now, e);
 	if (!rc)
 		return err_set(e, -EIO, "%s %s was set to \"%s\" but the kernel has \"%s\"",
 			       item_kind_name(kind), name,

@@ -575,6 +575,17 @@ static void test_guarantee(void **state)
 			    "line 1: --guarantee semi: whose traffic is preferred? --prefer circuit or --prefer others");
 }
 
+/* The words of a change, up to NULL, over what @c has */
+static int change(const struct circuit *c, const char * const words[], struct args *a,
+		  struct err *e)
+{
+	int n = 0;
+
+	while (words[n])
+		n++;
+	return args_parse(n, (char **)words, TAKES_CIRCUIT | TAKES_NAME, c, a, e);
+}
+
 /* The options of change over what a circuit has: preferred is what still can be. */
 static void test_guarantee_changed(void **state)
 {
@@ -598,14 +609,7 @@ static void test_guarantee_changed(void **state)
 	c.guarantee = GUARANTEE_SEMI;
 	c.prefer = PREFER_OTHERS;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		char *words[5];
-		int n;
-
-		for (n = 0; n < 4 && rows[i].words[n]; n++)
-			words[n] = (char *)rows[i].words[n];
-		words[n] = NULL;
-		assert_int_equal(args_parse(n, words, TAKES_CIRCUIT | TAKES_NAME, &c, &a, &e),
-				 0);
+		assert_int_equal(change(&c, rows[i].words, &a, &e), 0);
 		assert_int_equal(a.circuit.guarantee, rows[i].guarantee);
 		assert_int_equal(a.circuit.prefer, rows[i].prefer);
 		assert_int_equal(a.circuit.shaper, SHAPER_FQ);
@@ -619,7 +623,7 @@ static void test_shaper_changed(void **state)
 	static const struct {
 		enum shaper from;
 		bool paced;
-		const char *words[6];
+		const char *words[7];
 		enum shaper shaper;
 		bool pace;
 	} rows[] = {
@@ -640,14 +644,9 @@ static void test_shaper_changed(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		int n;
-
 		c.shaper = rows[i].from;
 		c.pace = rows[i].paced;
-		for (n = 0; n < 6 && rows[i].words[n]; n++)
-			;
-		assert_int_equal(args_parse(n, (char **)rows[i].words,
-					    TAKES_CIRCUIT | TAKES_NAME, &c, &a, &e), 0);
+		assert_int_equal(change(&c, rows[i].words, &a, &e), 0);
 		assert_int_equal(a.circuit.shaper, rows[i].shaper);
 		assert_int_equal(a.circuit.pace, rows[i].pace);
 		args_free(&a);
@@ -672,7 +671,7 @@ static void test_to_htcp(void **state)
 		{ SHAPER_FQ, { NULL }, SHAPER_FQ, 0 },
 		{ SHAPER_NONE, { NULL }, SHAPER_NONE, -EINVAL },
 	};
-	char *words[8] = { "change", "a", "--guarantee", "none" };
+	const char *words[8] = { "change", "a", "--guarantee", "none" };
 	struct circuit c = sample("eth1");
 	struct err e = { "" };
 	struct args a;
@@ -685,10 +684,9 @@ static void test_to_htcp(void **state)
 
 		c.shaper = rows[i].from;
 		for (n = 0; rows[i].words[n]; n++)
-			words[4 + n] = (char *)rows[i].words[n];
+			words[4 + n] = rows[i].words[n];
 		words[4 + n] = NULL;
-		assert_int_equal(args_parse(4 + n, words, TAKES_CIRCUIT | TAKES_NAME, &c, &a, &e),
-				 rows[i].rc);
+		assert_int_equal(change(&c, words, &a, &e), rows[i].rc);
 		if (rows[i].rc)
 			continue;
 		assert_int_equal(a.circuit.shaper, rows[i].shaper);
