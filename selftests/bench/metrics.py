@@ -146,17 +146,17 @@ def resent_percent(raw, measure):
 
 def shaper_drops(raw, _):
     """packets dropped by tc on the sender"""
-    return raw.drops("src", "eth1", ("tbf", "htb", "bfifo", "fq"))
+    return raw.drops("src", "eth1")
 
 
 def switch_drops(raw, _):
     """packets dropped by the switch's port"""
-    return raw.drops("sw", "to-dst", ("tbf",))
+    return raw.drops("sw", "to-dst")
 
 
 def path_drops(raw, _):
     """packets that netem lost"""
-    return raw.drops("wan-dst", "on", ("netem",))
+    return raw.drops("wan-dst", "on")
 
 
 def udp_lost(raw, measure):

@@ -88,11 +88,12 @@ class Raw:
         parts = re.split(r"^# ([0-9.]+)\n", self.text("ss"), flags=re.M)[1:]
         return [(float(t), s) for t, s in zip(parts[::2], parts[1::2])]
 
-    def drops(self, namespace, device, kind):
-        """Packets that the qdiscs of that kind dropped on a device."""
+    def drops(self, namespace, device):
+        """Packets dropped by a device's qdiscs.  The kernel counts a drop at the qdisc
+        that dropped and at each above it, so the root's count is that of all."""
         data = json.loads(self.text("qdiscs.json"))
         return sum(q.get("drops", 0) for q in data.get(namespace, [])
-                   if q["dev"] == device and q["kind"] in kind)
+                   if q["dev"] == device and q.get("root"))
 
     def frames(self, host, flow=None):
         """[(time, bytes)] of the full frames that came to a host: not the tool's
