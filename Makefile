@@ -21,6 +21,7 @@ help:
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
 	@echo 'make check-debug    the module'"'"'s tests on kernels that watch themselves'
+	@echo 'make check-mutants  does a test fail for each wrong line of a list?  (ONLY="name ...")'
 	@echo 'make changes        what a change of a circuit costs its own stream: writes docs/changes.md'
 	@echo 'make check-cost     instructions per ACK and per connection, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
@@ -70,6 +71,9 @@ check-debug:
 check-kernels:
 	selftests/lab/qemu.sh $(if $(BRIEF),--brief) $(SUITES)
 
+check-mutants:
+	selftests/mutants/mutants.py $(ONLY)
+
 check-cost:
 	selftests/lab/cost.sh
 
@@ -113,5 +117,5 @@ clean:
 	rm -f *.o circuit/*.o circuit/.*.cmd *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels check-cost changes install \
-	uninstall install-dkms uninstall-dkms clean
+.PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels \
+	check-mutants check-cost changes install uninstall install-dkms uninstall-dkms clean

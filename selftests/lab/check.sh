@@ -7,6 +7,7 @@
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	tap	the unit tests of what reads all others' results (tap.awk)
 #	bench	the unit tests of the bench's engine
+#	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
 #	figures	the figures this project stands for (figures.sh), on 6.1
@@ -58,7 +59,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap bench fuzzers figures; lab_tests)
+	names=$(printf '%s\n' lint unit tap bench mutants fuzzers figures; lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
@@ -107,6 +108,7 @@ tap_of()
 	tap) "$here/test_tap.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
 		"$top/selftests/bench/test_bench.py" ;;
+	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
 	ynl) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/ynl.sh" \
 		YNL_DIR="$("$here/ynl-tool.sh")" ;;
@@ -175,7 +177,7 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
-	[ -n "$tests" ] || tests="unit tap bench fuzzers $(lab_tests) lint" last=figures
+	[ -n "$tests" ] || tests="unit tap bench mutants fuzzers $(lab_tests) lint" last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/"

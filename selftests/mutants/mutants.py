@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""mutants.py [--list] [--share K/N] [NAME ...]: does a test fail for each wrong line?
+
+A mutant is one wrong line, and the test that must fail because of it (*.toml beside this
+file; its head says how one is written).  Each is put into a copy of the tree, built, and
+that one test is run there by selftests/lab/check.sh.  A mutant is killed when a point of
+the test fails, or the test hangs or dies; before any of them, the test must pass on the
+copy as it is.  What does not build is an error of the list.
+
+--list: look whether the list fits the tree, and run nothing; TAP.
+--share K/N: every Nth mutant, from the Kth on (0 to N - 1).
+
+Last line: "mutants: N killed, N survived, N in error"; exit 1 unless all were killed.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+OUT = TOP / "build" / "mutants"
+LOOK_S = 0.2		# from one look at a running test to the next
+HANGS = 4		# times as long as without the mutant, and
+HANGS_S = 60		# that much, is a test that hangs
+OF_THE_MODULE = ("circuit/", "tcp_circuit.c", "include/")
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """One wrong line: in @file, @old (once) becomes @new; @test must fail."""
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+    def objection(self):
+        """Why it does not fit the tree, or None"""
+        path = TOP / self.file
+        if not path.is_file():
+            return f'there is no file "{self.file}"'
+        times = path.read_text(encoding="utf-8").count(self.old)
+        if times != 1:
+            return f'"{self.old}" is {times} times in {self.file}, once is right'
+        if self.old == self.new:
+            return "it changes nothing"
+        if not is_test(self.test):
+            return f'"{self.test}" is no test of make check'
+        return None
+
+
+def is_test(name):
+    """One that a mutant may name: it passes or fails by what the tree is."""
+    return name in ("unit", "tap", "bench") or \
+        (TOP / "selftests" / f"{name}.sh").is_file()
+
+
+def read_lists():
+    """All mutants, in the order of the lists."""
+    found = []
+    for path in sorted(HERE.glob("*.toml")):
+        with open(path, "rb") as file:
+            for entry in tomllib.load(file)["mutant"]:
+                found.append(Mutant(**entry))
+    return found
+
+
+def list_points(mutants):
+    """[(fits, what)] for each, and whether the names are different"""
+    points = []
+    seen = set()
+    for mutant in mutants:
+        why = mutant.objection()
+        if mutant.name in seen:
+            why = "another has its name"
+        seen.add(mutant.name)
+        points.append((why is None, f"{mutant.name}: {why or mutant.test}"))
+    return points
+
+
+def print_tap(points):
+    """As `make check` reads it; 0 if all are ok"""
+    for number, (is_ok, what) in enumerate(points, 1):
+        print(f"{'ok' if is_ok else 'not ok'} {number} - {what}")
+    print(f"1..{len(points)}")
+    return 0 if points and all(is_ok for is_ok, _ in points) else 1
+
+
+class Copy:
+    """A copy of the tree, to be mutated by one worker."""
+
+    def __init__(self, number):
+        self.top = OUT / str(number)
+        self.log = OUT / f"{number}.log"
+        shutil.rmtree(self.top, ignore_errors=True)
+        # what was built in the tree names files of the tree
+        left = {str(TOP): {"build", ".git"}}
+        shutil.copytree(TOP, self.top, symlinks=True,
+                        ignore=lambda folder, _: left.get(folder, set()))
+
+    def build(self, mutant=None):
+        """Of what changed; False if that is refused"""
+        commands = []
+        if mutant is None or not mutant.file.endswith(".py"):
+            commands.append(["make", "-s", "tools", "tests-bin"])
+        if mutant is None or mutant.file.startswith(OF_THE_MODULE):
+            commands.append(["selftests/lab/uml-module.sh"])
+        with open(self.log, "a", encoding="utf-8") as log:
+            return all(subprocess.run(command, cwd=self.top, stdout=log, stderr=log,
+                                      check=False).returncode == 0
+                       for command in commands)
+
+    def put(self, mutant, old, new):
+        """@old becomes @new, in a file that is newer than all that was made of it"""
+        path = self.top / mutant.file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1 or not old
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def fails(self, test, limit_s):
+        """"", or the point that fails; a test that hangs or leaves nothing fails, too"""
+        said = self.top / "build" / "check" / f"{test}.tap"
+        said.unlink(missing_ok=True)
+        with open(self.log, "a", encoding="utf-8") as log, \
+                subprocess.Popen(["selftests/lab/check.sh", test], cwd=self.top,
+                                 stdout=log, stderr=log,
+                                 start_new_session=True) as process:
+            until = time.monotonic() + limit_s
+            while process.poll() is None:
+                point = failed_point(said)
+                if point or time.monotonic() > until:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    return point or f"it runs for more than {limit_s:.0f} s"
+                time.sleep(LOOK_S)
+        if process.returncode == 0:
+            return ""
+        return failed_point(said) or "it dies"
+
+
+def failed_point(path):
+    """The first point of a test that is not ok, or None"""
+    if not path.exists():
+        return None
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("not ok"):
+            return line.removeprefix("not ok").strip()
+    return None
+
+
+class Run:
+    """All mutants, on as many copies as there are processors."""
+
+    def __init__(self, mutants):
+        self.mutants = mutants
+        self.began = time.monotonic()
+        self.copies = queue.SimpleQueue()
+        self.limits = {}
+        self.done = 0
+        self.count = {"killed": 0, "survived": 0, "in error": 0}
+
+    def say(self, verdict, mutant, text):
+        """A line for each as it ends, and how much is left"""
+        self.done += 1
+        self.count[verdict] += 1
+        gone = time.monotonic() - self.began
+        left = gone / self.done * (len(self.mutants) - self.done)
+        print(f"[{gone:4.0f} s, {left / 60:3.0f} min left] {mutant.name:36} {verdict:8}"
+              f" {mutant.test}: {text}", flush=True)
+
+    def begin(self, workers):
+        """Copies that are built"""
+        for number in range(workers):
+            copy = Copy(number)
+            if not copy.build():
+                raise SystemExit(f"mutants: the tree as it is does not build: {copy.log}")
+            self.copies.put(copy)
+
+    def baseline(self, test):
+        """How long a mutant's run of @test may take: the test has to pass as it is"""
+        copy = self.copies.get()
+        began = time.monotonic()
+        why = copy.fails(test, 1800)
+        self.copies.put(copy)
+        if why:
+            raise SystemExit(f"mutants: {test} fails on the tree as it is: {why}")
+        self.limits[test] = (time.monotonic() - began) * HANGS + HANGS_S
+
+    def one(self, mutant):
+        """Put it in, build, test, take it out."""
+        copy = self.copies.get()
+        try:
+            before = (copy.top / mutant.file).read_text(encoding="utf-8")
+            copy.put(mutant, mutant.old, mutant.new)
+            if not copy.build(mutant):
+                self.say("in error", mutant, f"it does not build: {copy.log}")
+                return
+            why = copy.fails(mutant.test, self.limits[mutant.test])
+            self.say("killed" if why else "survived", mutant, why or "nothing fails")
+        finally:
+            (copy.top / mutant.file).write_text(before, encoding="utf-8")
+            self.copies.put(copy)
+
+    def all(self, workers):
+        """Exit status"""
+        self.begin(workers)
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            list(pool.map(self.baseline, sorted({m.test for m in self.mutants})))
+            # those of one file beside each other: what is built anew stays little
+            list(pool.map(self.one, sorted(self.mutants, key=lambda m: (m.file, m.name))))
+        print("mutants: " + ", ".join(f"{n} {verdict}"
+                                      for verdict, n in self.count.items()))
+        return 0 if self.count["killed"] == len(self.mutants) else 1
+
+
+def chosen(mutants, names, share):
+    """Those that were asked for"""
+    unknown = set(names) - {m.name for m in mutants}
+    if unknown:
+        raise SystemExit(f"mutants: none is called {', '.join(sorted(unknown))}")
+    if names:
+        return [m for m in mutants if m.name in names]
+    first, step = (int(word) for word in share.split("/"))
+    return mutants[first::step]
+
+
+def main():
+    """See above."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--list", action="store_true", help="look at the list only")
+    parser.add_argument("--share", default="0/1", metavar="K/N",
+                        help="every Nth from K on")
+    parser.add_argument("name", nargs="*")
+    args = parser.parse_args()
+    mutants = read_lists()
+    if args.list:
+        return print_tap(list_points(mutants))
+    bad = [what for is_ok, what in list_points(mutants) if not is_ok]
+    if bad:
+        raise SystemExit("mutants: the list does not fit the tree:\n" + "\n".join(bad))
+    os.environ.setdefault("LAB_KERNEL", "newest")  # as check.sh does
+    OUT.mkdir(parents=True, exist_ok=True)
+    for log in OUT.glob("*.log"):
+        log.unlink()
+    return Run(chosen(mutants, args.name, args.share)).all(
+        int(os.environ.get("MUTANTS_JOBS", os.cpu_count())))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
