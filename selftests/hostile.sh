@@ -407,7 +407,7 @@ worst()
 # a third; she has more until dst, in its own time, opens the receive windows for his.
 spared()
 {
-	[ "$LAB" != uml ] ||
+	! in_virtual_time ||
 		at_least "$1: another user has of what she had, in her worst second, %" \
 			$SPARED "$(worst "$2" 6 12 $(($3 * PAYLOAD * 1000 / RTT_MS / 3)))"
 	at_least "$1: another user's window, at last" $(($3 * SPARED / 100)) \
@@ -595,7 +595,7 @@ dead()
 	until_true 20 acked "$TMP/dead" 4
 	hostile dead -u $MALLORY -n 10 -t 6000 $DST4 $PORT
 	wait $ALICE_PID
-	[ "$LAB" != uml ] ||
+	! in_virtual_time ||
 		at_least "beside dead streams: of what she had, from their 4th second on, %" \
 			90 "$(worst dead 9 10)"
 	no_wave

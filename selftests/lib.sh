@@ -3,8 +3,8 @@
 #
 # lib.sh: what every test here begins with.
 #
-# TAP on stdout; exit 0 when all points held, 1 when one did not, 4 when the test
-# cannot run here (with the reason).  Each test file says in its head, in a line
+# TAP on stdout; exit 0 when all points held, 1 when one did not, 4 when the test or a
+# point of it cannot run here (with the reason).  Each test file says in its head, in a line
 # "# labs: ...", where it must run: uml (virtual time), qemu (emulated), root (a
 # developer's own machine), nonetfilter (virtual time, a kernel without
 # CONFIG_NETFILTER).  There a skip counts as a failure.
@@ -31,6 +31,7 @@ PATH=$BIN:$PATH
 KSFT_SKIP=4
 TAP_COUNT=0
 TAP_FAILED=0
+TAP_SKIPPED=0
 TMP=$(mktemp -d)
 
 SRC=ctcp-$$-src
@@ -54,6 +55,13 @@ in_virtual_time()
 		{ echo "# ${FUNCNAME[1]}: left out, only in virtual time" >&2; false; }
 }
 
+# The same, where what a program costs is what is asked for
+in_real_time()
+{
+	[ "$LAB" != uml ] ||
+		{ echo "# ${FUNCNAME[1]}: left out, nothing costs in virtual time" >&2; false; }
+}
+
 # --- TAP -------------------------------------------------------------------
 
 skip_all()
@@ -66,6 +74,15 @@ pass()
 {
 	TAP_COUNT=$((TAP_COUNT + 1))
 	echo "ok $TAP_COUNT - $1"
+}
+
+# skip DESCRIPTION REASON: a point that this machine cannot decide.  Where the test has
+# to run, that is a failure (tap.awk); by hand, the exit status says that one is missing.
+skip()
+{
+	TAP_COUNT=$((TAP_COUNT + 1))
+	TAP_SKIPPED=$((TAP_SKIPPED + 1))
+	echo "ok $TAP_COUNT - $1 # SKIP $2"
 }
 
 # fail DESCRIPTION [LINE...]
@@ -174,8 +191,9 @@ finish()
 	[ $CASES_ENDED = $CASES ] ||
 		fail "$CASES cases: $CASES_ENDED came to their end, $CASE did not"
 	echo "1..$TAP_COUNT"
-	[ $TAP_FAILED -eq 0 ] && [ $TAP_COUNT -gt 0 ]
-	exit
+	[ $TAP_FAILED -eq 0 ] && [ $TAP_COUNT -gt 0 ] || exit 1
+	[ $TAP_SKIPPED -eq 0 ] || exit $KSFT_SKIP
+	exit 0
 }
 
 # --- do and undo -----------------------------------------------------------

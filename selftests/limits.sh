@@ -299,6 +299,6 @@ if once_free modprobe -r tcp_circuit; then
 	succeeds "a good one loads" modprobe tcp_circuit fcwnd=11163
 	equal "with its window" 11163 "$(<$PARAMETER)"
 else
-	pass "load-time values # SKIP the module is in use on this machine"
+	skip "load-time values" "the module is in use on this machine"
 fi
 finish

@@ -248,7 +248,7 @@ only_looked_at()
 	local multi=0
 
 	[ -z "$MULTI" ] || multi=1
-	[ "$LAB" != uml ] || equal "MPTCP in virtual time" 1 $multi
+	! in_virtual_time || equal "MPTCP in virtual time" 1 $multi
 	works "--dry-run --json" setup adopt lhc --dry-run --json
 	json_is "how many" 4 '.adopted | length'
 	json_is "the circuit" lhc .circuit
@@ -290,7 +290,7 @@ adopted()
 	# tell.
 	took=$(ms_until 20 windows_are $share $OURS ours)
 	[ "$(delayed_acks)" = "$before" ] || delayed=$DELAYED_ACK_MS
-	[ "$LAB" != uml ] || at_most "all five have a fifth of the window, ms after that" \
+	! in_virtual_time || at_most "all five have a fifth of the window, ms after that" \
 		$((2 * RTT_MS + LOOK_MS + delayed)) "$took"
 	for name in $OURS ours; do
 		equal "$name: its window" $share "$(of "$name" cwnd)"

@@ -159,7 +159,7 @@ overrun()
 unloaded()
 {
 	without_module || {
-		pass "the module unloaded # SKIP it is in use on this machine"
+		skip "the module unloaded" "it is in use on this machine"
 		return
 	}
 	modprobe tcp_circuit

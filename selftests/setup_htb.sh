@@ -739,5 +739,5 @@ left_over
 made_anew
 halves
 many
-[ "$LAB" != uml ] || rates
+! in_virtual_time || rates
 finish

@@ -424,7 +424,7 @@ namespaces()
 	local one two before
 
 	without_module || {
-		pass "two namespaces # SKIP the module is in use on this machine"
+		skip "two namespaces" "the module is in use on this machine"
 		return
 	}
 	host one

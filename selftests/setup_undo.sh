@@ -582,7 +582,7 @@ module_gone()
 	setup --quiet "${CIRCUIT[@]}" eth1
 	setup circuit del eth1		# which holds the module
 	if ! rmmod tcp_circuit 2>/dev/null; then
-		pass "undo without the module # SKIP the module is in use on this machine"
+		skip "undo without the module" "the module is in use on this machine"
 		setup undo --quiet eth1
 		host_end
 		return
@@ -605,7 +605,7 @@ module_of_somebody()
 	setup --quiet "${CIRCUIT[@]}" eth1
 	setup circuit del eth1
 	if ! rmmod tcp_circuit 2>/dev/null; then
-		pass "somebody's module # SKIP the module is in use on this machine"
+		skip "somebody's module" "the module is in use on this machine"
 		setup undo --quiet eth1
 		host_end
 		return

@@ -51,7 +51,7 @@ together()
 	for n in $MANY; do
 		out=$(run -n "$n" -w 1000 -t $SECONDS_MS)
 		shared "$n streams" "$n" "$out"
-		[ "$LAB" = uml ] || continue
+		in_virtual_time || continue
 		within "$n streams: bytes" "$(line)" "$(field bytes "$out")" \
 			$(($(line) / 100))
 		at_least "$n streams: Jain's fairness, 1/10000" 9900 \
@@ -114,7 +114,7 @@ rest_fills()
 	shift 3
 	out=$(run -n "$streams" -t $SECONDS_MS "$@")
 	shared "$name" "$streams" "$out"
-	[ "$LAB" = uml ] || return
+	in_virtual_time || return 0
 	within "$name: bytes of the rest" "$(line)" "$(field bytes "$out")" \
 		$(($(line) / part))
 }

@@ -16,7 +16,8 @@
 # virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, other words other kernels.
 #
 # CHURN, FUZZ_CALLS, NLFUZZ_MESSAGES and FAULTS in the environment: how much the tests of
-# those names do; FAULTS_SEED: which faults.
+# those names do; FAULTS_SEED: which faults.  CHECK_SEED=N makes a run the same again, to
+# the last random number of each machine; without it one is drawn, and printed.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want other
 # kernels, race, which wants two processors, and setup_neighbours and setup_systemd, which
@@ -34,6 +35,7 @@ began=$(date +%s)
 # to end what hangs; a slow or busy host, or a kernel that watches itself, is no
 # failure.
 export LAB_KERNEL=${LAB_KERNEL-newest}
+seed=${CHECK_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 limit=1800
 case $LAB_KERNEL in
 *debug | *leaks) limit=7200 ;;
@@ -110,9 +112,9 @@ tap_of()
 		"$top/selftests/bench/test_bench.py" ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
-	ynl) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/ynl.sh" \
+	ynl) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/ynl.sh" \
 		YNL_DIR="$("$here/ynl-tool.sh")" ;;
-	*) "$here/uml.sh" -m 4G -t "$limit" "$top/selftests/$1.sh" \
+	*) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/$1.sh" \
 		${CHURN:+CHURN="$CHURN"} ${FUZZ_CALLS:+FUZZ_CALLS="$FUZZ_CALLS"} \
 		${NLFUZZ_MESSAGES:+NLFUZZ_MESSAGES="$NLFUZZ_MESSAGES"} \
 		${FAULTS:+FAULTS="$FAULTS"} ${FAULTS_SEED:+FAULTS_SEED="$FAULTS_SEED"} ;;
@@ -180,8 +182,9 @@ main()
 	[ -n "$tests" ] || tests="unit tap bench mutants fuzzers $(lab_tests) lint" last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
-	echo "check: everything that is said goes to build/check/"
-	export out here top began limit
+	echo "check: everything that is said goes to build/check/;" \
+		"CHECK_SEED=$seed makes the same again"
+	export out here top began limit seed
 	export -f run_test tap_of one_plan unit_tests fuzzers
 	tr -s ' \n' '\0\0' <<<"$tests" |
 		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_test "$1"' -
