@@ -60,7 +60,7 @@ add_change_del()
 	matches "change: what was not named stays" '^ska .* 3gbit +10ms .*10.82' "$(setup list)"
 	equal "change: the other is as it was" "$kept" "$(configured | grep '^name=lhc ')"
 	works "show of one" setup show lhc
-	matches "show of one shows it alone" '^eth1: .*1gbit' "$OUT"
+	matches "show of one says whose plan it is" '^eth1: circuit lhc of 1gbit' "$OUT"
 	refused "show of one shows no other" grep -q 3gbit <<<"$OUT"
 	works "del" setup del ska --quiet
 	equal "del: the other stays" "lhc " "$(circuits)"

@@ -88,9 +88,12 @@ static void print_buffers(FILE *out, const struct circuit *c, const struct plan 
 void print_head(FILE *out, const struct circuit *c)
 {
 	char rate[32], rtt[32], to[TO_TEXT], dev[IFNAMSIZ];
+	const char *name = circuit_name(c);
 
-	fprintf(out, "%s: circuit of %s (", text_copy(dev, sizeof(dev), c->dev),
-		format_rate(rate, sizeof(rate), c->rate));
+	fprintf(out, "%s: circuit ", text_copy(dev, sizeof(dev), c->dev));
+	if (strcmp(name, c->dev))
+		fprintf(out, "%s ", name);
+	fprintf(out, "of %s (", format_rate(rate, sizeof(rate), c->rate));
 	print_bytes(out, c->rate, "/s) ");
 	fprintf(out, "and %s", format_time(rtt, sizeof(rtt), c->rtt_us));
 	if (c->n_to)
