@@ -516,7 +516,7 @@ made_anew()
 			--via 10.79.0.254 --rate 1gbit --rtt 10ms --shaper htb v100
 	done
 	run setup verify lhc
-	lines=$(sed -n 's/^v100: /  drift    /p' <<<"$OUT")
+	lines=$(sed -n 's/^lhc on v100: /  drift    /p' <<<"$OUT")
 	equal "made anew: verify: exit status" 1 "$RC"
 	matches "made anew: verify names the class" 'class v100 c7c0:1 is absent' "$lines"
 	run setup show lhc

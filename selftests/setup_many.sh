@@ -264,6 +264,10 @@ lost()
 	equal "lost: verify of one circuit: exit status" 1 "$RC"
 	matches "lost: verify of one circuit: what the machine is to have" 'tcp_no_metrics_save' "$OUT"
 	equal "lost: verify of one circuit: each once" 2 "$(wc -l <<<"$OUT")"
+	matches "lost: verify says whose it is" '^lhc on eth1: route 10.81.0.0/16 is absent' "$OUT"
+	run setup verify --json
+	json_is "lost: verify, whose it is" lhc \
+		'.[] | select(.name == "10.81.0.0/16").circuit'
 	run setup diff "$TMP/saved"
 	equal "lost: diff: exit status" 1 "$RC"
 	matches "lost: diff: how many" '^ctcp-setup: 2 differences from ' "$ERR"

@@ -527,7 +527,7 @@ device_renamed_oddly()
 	json_is "verify of an odd name after a loss" e?1 \
 		'map(select(.item == "qdisc"))[0] | .name'
 	run setup verify
-	matches "an odd name: verify after a loss" '^e\?1: qdisc e\?1 is ' "$OUT"
+	matches "an odd name: verify after a loss" '^lhc on e\?1: qdisc e\?1 is ' "$OUT"
 	run setup change lhc --dry-run --rate 3gbit
 	matches "an odd name: what change would do" "dev 'e\\?1' " "$OUT"
 	works "an odd name: change makes it good" setup change lhc --rate 1gbit

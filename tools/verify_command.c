@@ -29,24 +29,40 @@ struct report {
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
 };
 
-/* @dev: NULL, of no circuit any more */
-static void add_change(struct report *r, const char *dev, const struct change *c)
+/* Whose difference it is: lhc on eth1, or the device of which the circuit has its name */
+static void print_whose(const struct circuit *of)
 {
-	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT], name[ITEM_NAME];
+	char dev[IFNAMSIZ];
+
+	if (!of) {
+		printf("left over: ");
+		return;
+	}
+	if (strcmp(circuit_name(of), of->dev))
+		printf("%s on ", circuit_name(of));
+	printf("%s: ", text_copy(dev, sizeof(dev), of->dev));
+}
+
+/* @of: NULL, of no circuit any more */
+static void add_change(struct report *r, const struct circuit *of, const struct change *c)
+{
+	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT], name[ITEM_NAME], dev[IFNAMSIZ];
 
 	r->differences++;
-	if (dev)
+	if (of)
 		r->ours++;
 	else
 		r->left_over++;
 	if (!r->list) {
-		printf("%s: %s\n", dev ?: "left over",
-		       dev ? drift_text(c, line, sizeof(line)) :
-			     leftover_text(c, line, sizeof(line)));
+		print_whose(of);
+		printf("%s\n", of ? drift_text(c, line, sizeof(line)) :
+				    leftover_text(c, line, sizeof(line)));
 		return;
 	}
 	json_array_append_new(r->list,
-			      json_pack("{s:s?, s:s, s:s, s:s, s:s}", "dev", dev,
+			      json_pack("{s:s?, s:s?, s:s, s:s, s:s, s:s}", "dev",
+					of ? text_copy(dev, sizeof(dev), of->dev) : NULL,
+					"circuit", of ? circuit_name(of) : NULL,
 					"item", item_kind_name(c->kind),
 					"name", text_copy(name, sizeof(name), c->name),
 					"is", item_describe(c->kind, c->name, c->from, is,
@@ -56,35 +72,40 @@ static void add_change(struct report *r, const char *dev, const struct change *c
 }
 
 /* What keeps the circuit from being planned at all, as a device that is gone */
-static void add_trouble(struct report *r, const char *dev, const char *trouble)
+static void add_trouble(struct report *r, const struct circuit *of, const char *trouble)
 {
+	char dev[IFNAMSIZ];
+
 	r->differences++;
 	r->ours++;
-	if (r->list)
-		json_array_append_new(r->list, json_pack("{s:s, s:s, s:s, s:s, s:n}", "dev", dev,
-							 "item", "circuit", "name", dev,
-							 "is", trouble, "wants"));
-	else
-		printf("%s: %s\n", dev, trouble);
+	text_copy(dev, sizeof(dev), of->dev);
+	if (r->list) {
+		json_array_append_new(r->list,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s, s:n}", "dev", dev,
+						"circuit", circuit_name(of), "item", "circuit",
+						"name", dev, "is", trouble, "wants"));
+		return;
+	}
+	print_whose(of);
+	printf("%s\n", trouble);
 }
 
 /* What could not be asked of a circuit is no difference of it. */
 static int verify_one(struct session *s, uint32_t i, struct report *r, struct err *e)
 {
+	const struct circuit *of = &s->state.circuits[i].circuit;
 	const struct change *c;
-	char dev[IFNAMSIZ];
 	uint32_t k;
 
-	text_copy(dev, sizeof(dev), s->state.circuits[i].circuit.dev);
 	r->circuits++;
 	if (is_not_answered(s->planned[i].rc))
 		return cannot_plan(s, i, e);
 	if (s->planned[i].rc) {
-		add_trouble(r, dev, planned_why(&s->planned[i]));
+		add_trouble(r, of, planned_why(&s->planned[i]));
 		return 0;
 	}
 	for (k = diff_first(&s->diff, i); (c = diff_change(&s->diff, i, k)); k++)
-		add_change(r, dev, c);
+		add_change(r, of, c);
 	return 0;
 }
 
@@ -118,8 +139,8 @@ static void verify_waiting(const struct session *s, struct report *r)
 	r->over = true;
 	confirm_text(&s->waits, now, text);
 	if (r->list)
-		json_array_append_new(r->list, json_pack("{s:n, s:s, s:s, s:s, s:n}", "dev",
-							 "item", "confirm", "name",
+		json_array_append_new(r->list, json_pack("{s:n, s:n, s:s, s:s, s:s, s:n}", "dev",
+							 "circuit", "item", "confirm", "name",
 							 s->waits.user, "is", text, "wants"));
 	else
 		printf("%s\n", text);
@@ -133,9 +154,9 @@ static int add_guest(const char *kind, const char *guest, void *data)
 	text_copy(name, sizeof(name), guest);
 	r->differences++;
 	if (r->list)
-		json_array_append_new(r->list, json_pack("{s:s, s:s, s:s, s:s, s:n}", "dev", r->dev,
-							 "item", kind, "name", name, "is",
-							 "somebody else's", "wants"));
+		json_array_append_new(r->list, json_pack("{s:s, s:n, s:s, s:s, s:s, s:n}", "dev",
+							 r->dev, "circuit", "item", kind, "name",
+							 name, "is", "somebody else's", "wants"));
 	else
 		printf("%s: %s on our root %x: is somebody else's\n", r->dev, name, OUR_MAJOR);
 	return 0;
