@@ -219,8 +219,17 @@ verify()
 	unchanged "verify changes nothing" "$before"
 	setup --quiet "${CIRCUIT[@]}" --to 10.79.0.0/16 --via 10.78.0.254 eth1
 	works "verify after the same command again" setup verify --quiet
+	in_host tc qdisc replace dev eth1 root pfifo
+	differs "somebody's root qdisc" 1
+	matches "verify: what has to go first" \
+		"; once somebody else's root qdisc or route is gone, ctcp-setup change NAME" "$ERR"
+	in_host tc qdisc del dev eth1 root
+	works "verify: change, once it is gone" setup change eth1 --quiet
+	works "verify: that is all" setup verify --quiet
 	ip -n "$HOST" link del eth1
 	differs "the device is gone" 1
+	matches "verify: the device has to come back first" \
+		"; once that is mended, ctcp-setup change NAME" "$ERR"
 	matches "verify: the device" '^eth1: there is no device eth1' "$OUT"
 	host_end
 }

@@ -237,6 +237,8 @@ of_two()
 	run setup verify --json
 	equal "$to: somebody's comes before ours: verify says so" "1 route" \
 		"$RC $(jq -r '[.[].item] | join(" ")' <<<"$OUT")"
+	matches "$to: ... and what has to go first" \
+		"; once somebody else's root qdisc or route is gone, ctcp-setup change NAME" "$ERR"
 	complains "$to: change does not put it behind somebody's" 1 \
 		"there is a route to $to, .* which is used before" setup change eth1 --rate 2gbit
 	works "$to: undo of ours that is not used $*" setup undo "$@" eth1

@@ -107,6 +107,7 @@ struct diff {
 };
 
 const char *drift_stays(const struct change *c);
+bool drift_is_blocked(const struct change *c);
 int diff_text(struct diff *d, const char **to, const char *from);
 struct item *diff_find(struct diff *d, enum item_kind kind, const char *name);
 struct base *item_base(const struct diff *d, const struct item *it);

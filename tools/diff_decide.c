@@ -151,15 +151,26 @@ static int leave_foreign(struct diff *d, struct item *it, const struct err *e)
 	return 0;
 }
 
+static bool is_foreign_root(const struct change *c)
+{
+	struct qdisc q;
+
+	return c->kind == ITEM_QDISC && !qdisc_parse(c->from, &q) && q.state == QDISC_FOREIGN;
+}
+
+/* By what is somebody else's and has to go first, before any command sets it again */
+bool drift_is_blocked(const struct change *c)
+{
+	return is_foreign_root(c) || c->shadowed;
+}
+
 /*
  * NULL: it may be set again.  Else why it stays: a qdisc is never replaced, nor is a
  * prefix led back that somebody leads elsewhere.
  */
 const char *drift_stays(const struct change *c)
 {
-	struct qdisc q;
-
-	if (c->kind == ITEM_QDISC && !qdisc_parse(c->from, &q) && q.state == QDISC_FOREIGN)
+	if (is_foreign_root(c))
 		return "somebody else's, which is not replaced; tc qdisc del would clear the way";
 	if (c->shadowed)
 		return "somebody's is used before it, and would have to go";

@@ -25,6 +25,7 @@ struct report {
 	char dev[IFNAMSIZ];	/* whose guests are told of */
 	unsigned int circuits, differences;
 	unsigned int ours, left_over;	/* of the differences: of circuits, and of none any more */
+	unsigned int troubles, blocked;	/* of ours: not planned, and behind what is somebody's */
 	bool over;		/* a change that waits has not been taken back */
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
 };
@@ -53,6 +54,8 @@ static void add_change(struct report *r, const struct circuit *of, const struct 
 		r->ours++;
 	else
 		r->left_over++;
+	if (of && drift_is_blocked(c))
+		r->blocked++;
 	if (!r->list) {
 		print_whose(of);
 		printf("%s\n", of ? drift_text(c, line, sizeof(line)) :
@@ -78,6 +81,7 @@ static void add_trouble(struct report *r, const struct circuit *of, const char *
 
 	r->differences++;
 	r->ours++;
+	r->troubles++;
 	text_copy(dev, sizeof(dev), of->dev);
 	if (r->list) {
 		json_array_append_new(r->list,
@@ -178,6 +182,21 @@ static int verify_root(struct session *s, uint32_t i, struct report *r, struct e
 	return guests_each(&s->kernel.nl, &s->diff, m->circuit.dev, m->ifindex, add_guest, r, e);
 }
 
+/* What change is refused for, before it sets anything again */
+static void put_first(const struct report *r, struct out *o)
+{
+	if (!r->troubles && !r->blocked)
+		return;
+	out_text(o, "once ");
+	if (r->troubles)
+		out_text(o, "that is mended");
+	if (r->troubles && r->blocked)
+		out_text(o, " and ");
+	if (r->blocked)
+		out_text(o, "somebody else's root qdisc or route is gone");
+	out_text(o, ", ");
+}
+
 /*
  * What would end the differences, each of a kind; of somebody else's that is his to say.
  * --all takes all circuits away: where some stand, what is left over has a name of its own.
@@ -187,9 +206,12 @@ static void put_advice(const struct report *r, struct out *o)
 	const char *force = r->circuits ? "NAME --force, by the NAME of a circuit that is gone," :
 					  "--all --force";
 
-	if (r->ours)
-		out_text(o, "; ctcp-setup change NAME sets again what is lost, "
+	if (r->ours) {
+		out_text(o, "; ");
+		put_first(r, o);
+		out_text(o, "ctcp-setup change NAME sets again what is lost, "
 			 "ctcp-setup undo NAME goes back");
+	}
 	if (r->left_over) {
 		out_text(o, "; ctcp-setup undo ");
 		out_text(o, force);
