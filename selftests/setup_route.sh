@@ -475,7 +475,7 @@ refusals()
 		setup "${CIRCUIT[@]}" --to 10.79.0.1/16 eth1
 	local to
 
-	for to in 224.0.0.0/4 239.1.2.3 255.255.255.255 ff00::/8 ff02::1; do
+	for to in 224.0.0.0/4 239.1.2.3 255.255.255.255 10.78.0.255 ff00::/8 ff02::1; do
 		complains "$to" 1 "$to(/[0-9]+)? is multicast or broadcast" \
 			setup "${CIRCUIT[@]}" --to "$to" --via \
 			"$([[ $to != *:* ]] && echo 10.78.0.254 || echo fd78::fe)" eth1

@@ -157,6 +157,15 @@ bool route_is_local(const struct route *r)
 	return route_head(r)->rtm_type == RTN_LOCAL;
 }
 
+static int one_to_many(const struct prefix *to, struct err *e)
+{
+	char text[64];
+
+	return err_set(e, -EINVAL,
+		       "--to: %s is multicast or broadcast, where TCP has no peer; it should be addresses of the far side",
+		       format_prefix(text, sizeof(text), to));
+}
+
 /* A route that is there may be one that cannot lead to a circuit. */
 static int check_base(const struct route_want *want, const struct route *base,
 		      struct err *e)
@@ -170,6 +179,8 @@ static int check_base(const struct route_want *want, const struct route *base,
 		return err_set(e, -EINVAL,
 			       "--to: %s is an address of this host; it should be one of the far side",
 			       to);
+	if (route_head(base)->rtm_type == RTN_BROADCAST)
+		return one_to_many(&want->to, e);
 	if (route_head(base)->rtm_type != RTN_UNICAST)
 		return err_set(e, -EINVAL, "--to: the route to %s is not unicast; remove it first",
 			       to);
@@ -203,12 +214,7 @@ static bool is_one_to_many(const struct prefix *p)
 
 static int check_to(const struct prefix *to, struct err *e)
 {
-	char text[64];
-
-	return !is_one_to_many(to) ? 0 :
-	       err_set(e, -EINVAL,
-		       "--to: %s is multicast or broadcast, where TCP has no peer; it should be addresses of the far side",
-		       format_prefix(text, sizeof(text), to));
+	return is_one_to_many(to) ? one_to_many(to, e) : 0;
 }
 
 int route_build(const struct route_want *want, const struct route *base,

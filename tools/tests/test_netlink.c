@@ -489,6 +489,7 @@ static void test_route_refused(void **state)
 		{ "ip route replace 192.0.2.0/24 nexthop via 198.51.100.1 nexthop via 198.51.100.2",
 		  "several next hops" },
 		{ "ip route replace blackhole 192.0.2.0/24", "not unicast" },
+		{ "ip route replace broadcast 192.0.2.0/24 dev lo", "multicast or broadcast" },
 	};
 	static const struct route_case rc = { "192.0.2.0/24", NULL };
 	struct route base, r;
