@@ -320,9 +320,12 @@ files()
 	equal "apply: one is left" "esa " "$(circuits)"
 	works "apply of what was saved" setup apply --quiet "$TMP/saved"
 	equal "apply of what was saved: three again" "esa lhc ska " "$(circuits)"
-	circuits_file ""
-	works "apply of an empty file" setup apply --quiet "$TMP/circuits"
-	unchanged "apply of an empty file: all as before" "$before"
+	circuits_file "" "  " ""
+	complains "apply of blank lines alone" 1 "circuits is empty, " \
+		setup apply --quiet "$TMP/circuits"
+	circuits_file "" "# none"
+	works "apply of a comment alone" setup apply --quiet "$TMP/circuits"
+	unchanged "apply of a comment alone: all as before" "$before"
 	host_end
 }
 

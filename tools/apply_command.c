@@ -43,6 +43,14 @@ static int read_all(FILE *in, char **text, size_t *len)
 	return !*text ? -ENOMEM : ferror(in) ? -errno : 0;
 }
 
+/* One without circuits has a comment at least, or begin and end. */
+static bool is_blank(const char *text, size_t len)
+{
+	while (len && text[len - 1] && strchr(" \t\n", text[len - 1]))
+		len--;
+	return !len;
+}
+
 static int read_file(const char *name, struct state *wanted, struct err *e)
 {
 	FILE *in = strcmp(name, "-") ? fopen(name, "re") : stdin;
@@ -58,7 +66,7 @@ static int read_file(const char *name, struct state *wanted, struct err *e)
 		err_set(e, rc, "cannot read %s: %s", name, strerror(-rc));
 	if (in != stdin)
 		fclose(in);
-	if (!rc && !len)
+	if (!rc && is_blank(text, len))
 		rc = err_set(e, -ENODATA,
 			     "%s is empty, as one that could not be written; undo --all, or a file with a comment, takes all circuits away",
 			     name);
