@@ -270,6 +270,7 @@ lost()
 		'.[] | select(.name == "10.81.0.0/16").circuit'
 	run setup diff "$TMP/saved"
 	equal "lost: diff: exit status" 1 "$RC"
+	matches "lost: diff: nothing is changed" '^  differs [a-z]+ ' "$OUT"
 	matches "lost: diff: how many" '^ctcp-setup: 2 differences from ' "$ERR"
 	works "lost: apply" setup apply --quiet "$TMP/saved"
 	works "lost: apply, then verify" setup verify

@@ -219,7 +219,7 @@ static int report(const struct session *s, uint32_t circuits, bool changed, stru
 		return 0;
 	printf("%u circuit%s\n", circuits, circuits == 1 ? "" : "s");
 	print_chosen(stdout, &s->chosen.notes, false);
-	print_changes(stdout, &s->diff);
+	print_changes(stdout, &s->diff, changed);
 	if (changed) {
 		print_begun(&s->state.confirm);
 		print_notes(stdout, &s->notes);

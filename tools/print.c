@@ -169,7 +169,8 @@ const char *leftover_text(const struct change *c, char *buf, size_t len)
 	return is_text(c, "was before", buf, len);
 }
 
-void print_changes(FILE *out, const struct diff *ch)
+/* @made: and not what would be */
+void print_changes(FILE *out, const struct diff *ch, bool made)
 {
 	char from[ITEM_TEXT], to[ITEM_TEXT], name[ITEM_NAME];
 	uint32_t i;
@@ -179,7 +180,7 @@ void print_changes(FILE *out, const struct diff *ch)
 	for (i = 0; i < ch->n; i++) {
 		const struct change *c = &ch->list[i];
 
-		fprintf(out, "  %s %s %s: %s -> %s\n", i ? "       " : "changed",
+		fprintf(out, "  %s %s %s: %s -> %s\n", i ? "       " : made ? "changed" : "differs",
 			item_kind_name(c->kind), text_copy(name, sizeof(name), c->name),
 			item_describe(c->kind, c->name, c->from, from, sizeof(from)),
 			item_describe(c->kind, c->name, c->to, to, sizeof(to)));

@@ -18,7 +18,7 @@ void print_notes(FILE *out, const struct notes *notes);
 void print_head(FILE *out, const struct circuit *c);
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p);
 void print_chosen(FILE *out, const struct notes *chosen, bool comment);
-void print_changes(FILE *out, const struct diff *ch);
+void print_changes(FILE *out, const struct diff *ch, bool made);
 int print_commands(FILE *out, const struct diff *ch, struct err *e);
 void print_bytes(FILE *out, uint64_t bytes, const char *tail);
 json_t *json_to(const struct circuit *c);

@@ -49,7 +49,7 @@ static int report(const struct session *s, const struct circuit *c, const struct
 		print_head(stdout, c);
 		print_plan(stdout, c, plan);
 		print_chosen(stdout, &s->chosen.notes, false);
-		print_changes(stdout, &s->diff);
+		print_changes(stdout, &s->diff, true);
 		print_begun(&s->state.confirm);
 	}
 	print_notes(stderr, &s->trouble);
