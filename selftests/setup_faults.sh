@@ -125,7 +125,7 @@ bad()
 # and cancel go on past what the kernel refuses, and say that it is left, and past a state
 # that cannot be written, and say that all is taken back.  A command that asks the kernel for
 # one thing and has no answer says that it does not know.
-PARTLY='settings are not as before|taken back (all the same|but for)|is not known, ctcp-setup'
+PARTLY='settings? (is|are) not as before|taken back (all the same|but for)|is not known, ctcp-setup'
 judge()
 {
 	local now

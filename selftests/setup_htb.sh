@@ -450,7 +450,7 @@ guests()
 	equal "guests: what was ours is gone" "" "$(class 1)"
 	run setup verify
 	matches "guests: what is left over of ours, and what was before" \
-		'^left over: qdisc eth1 is htb default ffff, was before default$' "$OUT"
+		'^left over: qdisc eth1 is htb default ffff, before it was default$' "$OUT"
 	matches "guests: what is left over goes by" \
 		'set up; ctcp-setup undo --all --force restores what is left over$' "$ERR"
 	in_host tc filter del dev eth1 parent c7c0: pref 7
@@ -486,7 +486,7 @@ left_over()
 	works "left over: another" setup add ska --quiet --to 10.82.0.0/16 --via 10.78.0.254 \
 		--rate 1gbit --rtt 10ms --pace eth1
 	run setup verify
-	equal "left over: beside it" 2 "$(grep -c '^left over: .*, was before ' <<<"$OUT")"
+	equal "left over: beside it" 2 "$(grep -c '^left over: .*, before it was ' <<<"$OUT")"
 	equal "left over: what helps" \
 		"ctcp-setup: 2 differences from what was set up; ctcp-setup undo NAME --force, by the NAME of a circuit that is gone, restores what is left over" \
 		"$ERR"

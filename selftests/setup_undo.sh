@@ -725,7 +725,7 @@ leftovers()
 	run setup verify
 	equal "left over: verify: exit status" 1 "$RC"
 	matches "left over: verify tells of it" \
-		'^left over: sysctl net.ipv4.tcp_rmem is 4096 100000 5000000, was before 4096 ' "$OUT"
+		'^left over: sysctl net.ipv4.tcp_rmem is 4096 100000 5000000, before it was 4096 ' "$OUT"
 	equal "left over: verify says what helps" \
 		"ctcp-setup: 1 difference from what was set up; ctcp-setup undo --all --force restores what is left over" \
 		"$ERR"

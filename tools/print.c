@@ -166,7 +166,7 @@ const char *drift_text(const struct change *c, char *buf, size_t len)
 /* The same of what no circuit wants any more */
 const char *leftover_text(const struct change *c, char *buf, size_t len)
 {
-	return is_text(c, "was before", buf, len);
+	return is_text(c, "before it was", buf, len);
 }
 
 /* @made: and not what would be */

@@ -81,8 +81,8 @@ static int run(struct session *s, void *unused, struct err *e)
 		print_notes(stdout, &s->trouble);
 	if (!rc && left)
 		rc = err_set(e, -EBUSY,
-			     "%s: %u of its settings are not as before, see the notes; undo --force sets what someone else changed",
-			     dev ?: "all", left);
+			     "%s: %u setting%s not as before, see the notes; undo --force sets what someone else changed",
+			     dev ?: "all", left, left > 1 ? "s are" : " is");
 	return rc;
 }
 
