@@ -106,7 +106,7 @@ held_by_the_module()
 	setup change lhc --guarantee full --shaper none --quiet
 	matches "the module's: it paces" '--shaper none --pace ' "$(setup save)"
 	complains "the module's to H-TCP: what holds the rate then?" 1 \
-		'this path gets htcp .*, whose rate the module, .* --shaper auto chooses' \
+		'this path gets htcp .*, whose rate the module cannot hold, .* --shaper auto chooses' \
 		setup change lhc --guarantee none
 	for shaper in htb tbf fq auto; do
 		works "the module's to H-TCP by $shaper" \

@@ -310,7 +310,7 @@ static int leave_pacing(const struct circuit *preset, struct args *a, struct err
 {
 	if (!a->shaper_given && preset->shaper == SHAPER_NONE)
 		return err_set(e, -EINVAL,
-			       "this path gets %s (%s), whose rate the module, which holds it so far, does not hold; --shaper auto chooses what does, htb, tbf or fq says it, --unpaced if something else does",
+			       "this path gets %s (%s), whose rate the module cannot hold, as it does now; --shaper auto chooses what is to hold it, --shaper htb, tbf or fq names it, and --unpaced says that something else does",
 			       circuit_algorithm(&a->circuit),
 			       circuit_algorithm_why(&a->circuit));
 	a->circuit.pace = false;

@@ -694,7 +694,7 @@ static void test_to_htcp(void **state)
 		args_free(&a);
 	}
 	assert_string_equal(e.text,
-			    "this path gets htcp (not guaranteed, so that the rate has to be found and shared), whose rate the module, which holds it so far, does not hold; --shaper auto chooses what does, htb, tbf or fq says it, --unpaced if something else does");
+			    "this path gets htcp (not guaranteed, so that the rate has to be found and shared), whose rate the module cannot hold, as it does now; --shaper auto chooses what is to hold it, --shaper htb, tbf or fq names it, and --unpaced says that something else does");
 }
 
 static void test_list(void **state)
