@@ -162,7 +162,8 @@ void diff_say_elsewhere(struct diff *d)
 					 d->elsewhere[i].value);
 	if (used)
 		note(d->notes,
-		     "set in the machine's own network namespace, not here, at least: %s", text);
+		     "these can be set in the machine's own network namespace only, and should be at least: %s",
+		     text);
 }
 
 /* Of such a number there is no item: it is read for the first circuit that wants it. */
