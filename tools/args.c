@@ -404,6 +404,15 @@ static int parse_plain(int argc, char **argv, unsigned int takes, const struct c
 	return follow_shaper(preset, a, e) ?: parse_operand(n, operands, takes, a, e);
 }
 
+/* Whose option it is not */
+static const char *taker(unsigned int takes, const char *command)
+{
+	if (takes & TAKES_LINE)
+		return "a line of a file";
+	return takes & TAKES_CIRCUIT && !(takes & TAKES_NAME) ? "ctcp-setup without a command" :
+								 command;
+}
+
 /* By getopt_long(): options in short, of every command, in any order */
 static int parse_any(int argc, char **argv, unsigned int takes, const struct circuit *preset,
 		     struct args *a, struct err *e)
@@ -418,8 +427,7 @@ static int parse_any(int argc, char **argv, unsigned int takes, const struct cir
 		opt = long_option(opt);
 		if (!takes_option(takes, opt))
 			return err_set(e, -EINVAL, "\"--%s\" is not an option of %s",
-				       option_name(opt),
-				       takes & TAKES_LINE ? "a line of a file" : argv[0]);
+				       option_name(opt), taker(takes, argv[0]));
 		if (opt <= OPT_DEFAULT_CC)
 			rc = parse_circuit_option(opt, optarg, a, e);
 		else if (opt == OPT_CONFIRM_WITHIN)

@@ -251,7 +251,8 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
 	if (a->all && a->circuit.dev[0])
 		return err_set(e, -1, "undo takes --all or \"%s\", not both", a->circuit.dev);
 	if (cmd->needs == NEEDS_DEV && !a->circuit.dev[0] && !a->all)
-		return err_set(e, -1, "which device? e.g. ctcp-setup %s eth1", cmd->name);
+		return err_set(e, -1, "which device or circuit? e.g. ctcp-setup %s eth1, or --all",
+			       cmd->name);
 	return 0;
 }
 
