@@ -16,6 +16,7 @@
 #include "print.h"
 #include "text.h"
 #include "units.h"
+#include "words.h"
 
 void object_free(struct object *o)
 {
@@ -172,6 +173,7 @@ static int add_prefix_word(const char *value, struct object *o, struct err *e)
 	return object_add_prefix(o, &p) ? err_set(e, -ENOMEM, "out of memory") : 0;
 }
 
+/* @key: one that takes_value() */
 static int parse_word(const char *key, const char *value, struct object *o, struct err *e)
 {
 	if (!strcmp(key, "prefix"))
@@ -182,11 +184,7 @@ static int parse_word(const char *key, const char *value, struct object *o, stru
 		return said_of(key, parse_rate(value, &o->rate, e), e);
 	if (!strcmp(key, "mark"))
 		return parse_count(key, value, 1, UINT32_MAX, &o->mark, e);
-	if (!strcmp(key, "dev"))
-		return parse_dev(value, o->dev, e);
-	return err_set(e, -EINVAL,
-		       "\"%s\" is not one of prefix, window, rate, unpaced, dev, mark, early-window",
-		       key);
+	return parse_dev(value, o->dev, e);
 }
 
 static const struct {
@@ -206,6 +204,13 @@ static uint32_t flag_of(const char *word)
 		if (!strcmp(flag_words[i].word, word))
 			return flag_words[i].flag;
 	return 0;
+}
+
+static bool takes_value(const char *key)
+{
+	static const char * const keys[] = { "prefix", "window", "rate", "dev", "mark" };
+
+	return word_find(keys, 0, sizeof(keys) / sizeof(keys[0]), key) >= 0;
 }
 
 static bool has_value(const struct object *o, const char *key)
@@ -230,6 +235,10 @@ int object_from_words(int n, char **words, struct object *o, struct err *e)
 		if (has_value(o, key))
 			return err_set(e, -EINVAL, "%s is given twice, again as \"%s\"", key,
 				       i + 1 < n ? words[i + 1] : "");
+		if (!takes_value(key))
+			return err_set(e, -EINVAL,
+				       "\"%s\" is not one of prefix, window, rate, unpaced, dev, mark, early-window",
+				       key);
 		if (i + 1 == n)
 			return err_set(e, -EINVAL, "\"%s\" needs a value behind it", key);
 		rc = parse_word(key, words[++i], o, e);

@@ -328,6 +328,8 @@ static void test_circuit_words(void **state)
 		{ 2, SET "window 10", "", "needs a prefix" },
 		{ 2, SET "prefix 192.0.2.0/24", "", "needs a window" },
 		{ 2, SET "prefix", "", "\"prefix\" needs a value" },
+		{ 2, SET "prefix 192.0.2.0/24 window 1 unpacd", "",
+		  "\"unpacd\" is not one of prefix, window, rate, unpaced, dev," },
 		{ 2, SET "prefix 192.0.2.1/24 window 1", "",
 		  "prefix: \"192.0.2.1/24\" has bits behind its prefix length; did you mean" },
 		{ 2, SET "prefix x window 1", "", "prefix: \"x\" is not a prefix" },
