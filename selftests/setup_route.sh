@@ -295,6 +295,25 @@ same_metric()
 	left "... and goes" "10.78.0.253" 0
 }
 
+# Somebody has it twice, of two metrics, and the second route of the circuit fails: the first
+# goes back, as the other of his is not the one of before.
+twice()
+{
+	local to=10.79.0.0/16 before n
+
+	in_host ip route add $to via 10.78.0.254 proto static
+	in_host ip route add $to via 10.78.0.254 proto static metric 100
+	before=$(state)
+	for n in {1..20}; do
+		run in_host env CTCP_FAIL_AT="$n" ctcp-setup-faulty --quiet "${CIRCUIT[@]}" \
+			--to "$to,10.82.0.0/16" --via 10.78.0.254 eth1
+		[[ $ERR == *"10.82.0.0/16: failed on purpose"* ]] && break
+	done
+	matches "twice: the circuit's other route fails" "10.82.0.0/16: failed on purpose" "$ERR"
+	unchanged "twice: all as before" "$before"
+	in_host ip route flush exact $to
+}
+
 # Ours was made like the one that covers it, and does not follow one that is used before it.
 stays_like()
 {
@@ -386,6 +405,7 @@ behind()
 	of_two fd79::/32 fd78::fe fd78::fd
 	of_two fd79::/32 fd78::fe fd78::fd --force
 	same_metric
+	twice
 	stays_like
 	gone
 	not_taken

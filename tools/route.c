@@ -346,6 +346,31 @@ static bool same_metrics(const struct route *a, const struct route *b)
 	return nested_in(ma, mb) && nested_in(mb, ma);
 }
 
+/* What the kernel takes where nothing is said: 0, of IPv6 IP6_RT_PRIO_USER */
+uint32_t route_usual_priority(const struct route *r)
+{
+	return route_head(r)->rtm_family == AF_INET ? 0 : 1024;
+}
+
+uint32_t route_priority(const struct route *r)
+{
+	return route_attr_u32(r, RTA_PRIORITY) ?: route_usual_priority(r);
+}
+
+static bool same_optional(const struct route *a, const struct route *b, uint16_t type)
+{
+	const struct nlattr *x = route_attr(a, type), *y = route_attr(b, type);
+
+	return x && y ? route_same_attr(x, y) : !x && !y;
+}
+
+bool route_same_way(const struct route *a, const struct route *b)
+{
+	return route_priority(a) == route_priority(b) && same_optional(a, b, RTA_GATEWAY) &&
+	       same_optional(a, b, RTA_VIA) && same_optional(a, b, RTA_OIF) &&
+	       same_optional(a, b, RTA_MULTIPATH) && same_optional(a, b, RTA_NH_ID);
+}
+
 /*
  * Metrics must be the same; of the rest, all that was asked for.  The kernel
  * adds what nobody asked for (table, preference, an IPv6 priority).
@@ -377,9 +402,14 @@ bool route_covers(const struct route *want, const struct route *have)
 	return true;
 }
 
-/* One and the same: what was asked for and what the kernel has of it, either way round */
+/*
+ * One and the same: what was asked for and what the kernel has of it, either way round.  A
+ * metric, next hop or source that only one of them has tells two of one prefix apart.
+ */
 bool route_is(const struct route *a, const struct route *b)
 {
+	if (a->len && b->len && !(route_same_way(a, b) && same_optional(a, b, RTA_PREFSRC)))
+		return false;
 	return route_covers(a, b) || route_covers(b, a);
 }
 

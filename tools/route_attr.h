@@ -26,6 +26,10 @@ uint32_t route_attr_u32(const struct route *r, uint16_t type);
 /* An attribute of the route's own family; false, and @addr empty, if there is none. */
 bool route_addr(const struct route *r, uint16_t type, struct prefix *addr);
 bool route_same_attr(const struct nlattr *a, const struct nlattr *b);
+uint32_t route_usual_priority(const struct route *r);
+uint32_t route_priority(const struct route *r);
+/* By the same next hop and of the same metric, whatever else they carry */
+bool route_same_way(const struct route *a, const struct route *b);
 
 /* -EMSGSIZE: larger than an item has room for */
 int route_take(struct route *r, const struct nlmsghdr *nlh, struct err *e);

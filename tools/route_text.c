@@ -78,24 +78,6 @@ bool route_text_without_congctl(const char *now, const char *ours, const char *c
 	       route_is(&a, &without);
 }
 
-static bool same_optional(const struct route *a, const struct route *b, uint16_t type)
-{
-	const struct nlattr *x = route_attr(a, type), *y = route_attr(b, type);
-
-	return x && y ? route_same_attr(x, y) : !x && !y;
-}
-
-/* What the kernel takes where nothing is said: 0, of IPv6 IP6_RT_PRIO_USER */
-static uint32_t usual_priority(const struct route *r)
-{
-	return route_head(r)->rtm_family == AF_INET ? 0 : 1024;
-}
-
-static uint32_t priority(const struct route *r)
-{
-	return route_attr_u32(r, RTA_PRIORITY) ?: usual_priority(r);
-}
-
 /* By the same next hop, whatever else they carry; one that is absent leads nowhere else. */
 bool route_text_same_way(const char *a, const char *b)
 {
@@ -105,10 +87,7 @@ bool route_text_same_way(const char *a, const char *b)
 		return false;
 	if (!ra.len || !rb.len)
 		return true;
-	return route_head(&ra)->rtm_type == route_head(&rb)->rtm_type &&
-	       priority(&ra) == priority(&rb) && same_optional(&ra, &rb, RTA_GATEWAY) &&
-	       same_optional(&ra, &rb, RTA_VIA) && same_optional(&ra, &rb, RTA_OIF) &&
-	       same_optional(&ra, &rb, RTA_MULTIPATH) && same_optional(&ra, &rb, RTA_NH_ID);
+	return route_head(&ra)->rtm_type == route_head(&rb)->rtm_type && route_same_way(&ra, &rb);
 }
 
 /* Of two with one prefix: is @a used before @b?  False if one is absent. */
@@ -117,7 +96,7 @@ bool route_text_comes_before(const char *a, const char *b)
 	struct route ra, rb;
 
 	return !route_from_text(a, &ra) && !route_from_text(b, &rb) && ra.len && rb.len &&
-	       priority(&ra) < priority(&rb);
+	       route_priority(&ra) < route_priority(&rb);
 }
 
 bool route_text_same_metric(const char *a, const char *b)
@@ -125,7 +104,7 @@ bool route_text_same_metric(const char *a, const char *b)
 	struct route ra, rb;
 
 	return !route_from_text(a, &ra) && !route_from_text(b, &rb) && ra.len && rb.len &&
-	       priority(&ra) == priority(&rb);
+	       route_priority(&ra) == route_priority(&rb);
 }
 
 struct text {
@@ -281,8 +260,8 @@ void route_selector(const struct route *route, const char *dev, char *buf, size_
 	struct text t = { buf, len };
 
 	add(&t, "dev %s", dev);
-	if (route->len && priority(route) != usual_priority(route))
-		add(&t, " metric %u", priority(route));
+	if (route->len && route_priority(route) != route_usual_priority(route))
+		add(&t, " metric %u", route_priority(route));
 	if (route->len)
 		add(&t, " proto %u", route_head(route)->rtm_protocol);
 }
@@ -299,8 +278,8 @@ void route_text_describe(const char *name, const char *text, char *buf, size_t l
 	}
 	add(&t, "%s", name);
 	add_addr(&t, "via", &r, RTA_GATEWAY);
-	if (priority(&r) != usual_priority(&r))
-		add(&t, " metric %u", priority(&r));
+	if (route_priority(&r) != route_usual_priority(&r))
+		add(&t, " metric %u", route_priority(&r));
 	metrics = route_attr(&r, RTA_METRICS);
 	if (metrics)
 		add_metrics(&t, metrics);

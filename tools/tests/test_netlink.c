@@ -528,6 +528,39 @@ static void test_route_text(void **state)
 	assert_false(route_text_equal("absent", "020800000304fd010000000000000000"));
 }
 
+/* Of two routes to one prefix that differ in what one of them has alone */
+static void test_route_two(void **state)
+{
+	/* 10.79.0.0/16 via 10.78.0.254 proto static */
+	static const char via[] =
+		"02100000fe04000100000000080001000a4f0000080005000a4e00fe";
+	static const char via_in_main[] =
+		"02100000fe04000100000000080001000a4f0000080005000a4e00fe08000f00fe000000";
+	static const char * const others[] = {
+		/* metric 100; src 10.78.0.1; on the link */
+		"02100000fe04000100000000080001000a4f0000080005000a4e00fe0800060064000000",
+		"02100000fe04000100000000080001000a4f0000080005000a4e00fe080007000a4e0001",
+		"02100000fe04000100000000080001000a4f0000",
+	};
+	/* ::/0, also of metric 1024, and via fd78::fe */
+	static const char link6[] = "0a000000fe040001000000000800040002000000";
+	static const char usual6[] = "0a000000fe0400010000000008000400020000000800060000040000";
+	static const char via6[] =
+		"0a000000fe04000100000000080004000200000014000500fd7800000000000000000000000000fe";
+	size_t i;
+
+	(void)state;
+	assert_true(route_text_equal(via, via_in_main));
+	assert_true(route_text_equal(via_in_main, via));
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_false(route_text_equal(via, others[i]));
+		assert_false(route_text_equal(others[i], via));
+	}
+	assert_true(route_text_equal(link6, usual6));
+	assert_false(route_text_equal(link6, via6));
+	assert_false(route_text_equal(via6, link6));
+}
+
 /* That of a path without its guarantee; and hidden by a kernel that has lost it */
 static void test_route_htcp(void **state)
 {
@@ -654,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_route_copy),
 		cmocka_unit_test(test_route_refused),
 		cmocka_unit_test(test_route_text),
+		cmocka_unit_test(test_route_two),
 		cmocka_unit_test(test_route_short),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_kind),
