@@ -314,6 +314,25 @@ twice()
 	in_host ip route flush exact $to
 }
 
+# Of IPv6 somebody may append a next hop, and the kernel tells of both as one route.
+appended()
+{
+	local to=fd79::/32 way=$1 before
+
+	shift
+	before=$(state)
+	setup --quiet "${CIRCUIT[@]}" --to $to --via fd78::fe eth1
+	in_host ip -6 route append $to via fd78::fd dev eth1
+	run setup verify --json
+	equal "a next hop appended, $way: verify" "1 route" \
+		"$RC $(jq -r '[.[].item] | join(" ")' <<<"$OUT")"
+	works "a next hop appended, $way" setup undo "$@" eth1
+	equal "... his stays, and ours is gone" "fd78::fd" \
+		"$(in_host ip -6 route show $to | sed 's/.*via //; s/ dev .*metric 1024//; s/ pref .*//')"
+	in_host ip -6 route flush exact $to
+	unchanged "... all else as before" "$before"
+}
+
 # Ours was made like the one that covers it, and does not follow one that is used before it.
 stays_like()
 {
@@ -406,6 +425,8 @@ behind()
 	of_two fd79::/32 fd78::fe fd78::fd --force
 	same_metric
 	twice
+	appended "undo"
+	appended "undo --force" --force
 	stays_like
 	gone
 	not_taken

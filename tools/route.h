@@ -70,8 +70,11 @@ int route_command(const struct route *route, const char *dev, char *buf, size_t 
 
 int route_read(struct nl *nl, const struct prefix *to, struct route *route,
 	       struct err *e);
-/* Each of the main table, with @dead also those that no lookup finds; @each: 0 or -errno */
-int route_each(struct nl *nl, int family, bool dead,
+/*
+ * Each of the main table, with @all also those that no lookup finds, and of several next hops
+ * each as a route of its own (IPv6); @each: 0 or -errno
+ */
+int route_each(struct nl *nl, int family, bool all,
 	       int (*each)(const struct prefix *to, const struct route *r, void *data),
 	       void *data, struct err *e);
 int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *from,

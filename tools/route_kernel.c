@@ -99,6 +99,85 @@ static bool same_destination(const struct nlmsghdr *nlh, const struct prefix *to
 	return !to->len;
 }
 
+/* --- several next hops ------------------------------------------------------ */
+
+static void put_attrs(struct nlmsghdr *to, const void *from, size_t len)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_payload(from, len)
+		if (mnl_attr_get_type(attr) != RTA_MULTIPATH)
+			mnl_attr_put(to, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+}
+
+/* By @hop, with all that is told of them together, which is what the first of them has */
+static int take_hop(struct route *one, const struct nlmsghdr *nlh, const struct rtnexthop *hop)
+{
+	const struct rtmsg *all = mnl_nlmsg_get_payload(nlh);
+	struct nlmsghdr *out;
+	union nl_request copy = { 0 };
+	struct err unused = { "" };
+	struct rtmsg *rtm;
+	int rc;
+
+	if (nlh->nlmsg_len > sizeof(copy) - sizeof(*hop))
+		return -EMSGSIZE;
+	out = mnl_nlmsg_put_header(&copy);
+	rtm = mnl_nlmsg_put_extra_header(out, sizeof(*rtm));
+	*rtm = *all;
+	rtm->rtm_flags |= hop->rtnh_flags & RTNH_F_ONLINK;
+	put_attrs(out, mnl_nlmsg_get_payload_offset(nlh, sizeof(*rtm)),
+		  mnl_nlmsg_get_payload_len(nlh) - MNL_ALIGN(sizeof(*rtm)));
+	put_attrs(out, RTNH_DATA(hop), hop->rtnh_len - sizeof(*hop));
+	mnl_attr_put_u32(out, RTA_OIF, (uint32_t)hop->rtnh_ifindex);
+	rc = route_take(one, out, &unused);
+	if (!rc)
+		normalise(one);
+	return rc;
+}
+
+/*
+ * Of IPv6 each next hop is a route of its own, which was added and is deleted alone, and all
+ * of one metric are told of as one: ours is still there where somebody has appended his.
+ */
+static int each_hop(const struct nlmsghdr *nlh, int (*each)(const struct route *r, void *data),
+		    void *data)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr, *hops = NULL;
+	const struct rtnexthop *hop;
+	struct route one;
+	int left, rc = 0;
+
+	mnl_attr_for_each(attr, nlh, sizeof(*rtm))
+		if (mnl_attr_get_type(attr) == RTA_MULTIPATH)
+			hops = attr;
+	if (!hops || rtm->rtm_family != AF_INET6)
+		return 0;
+	left = mnl_attr_get_payload_len(hops);
+	for (hop = mnl_attr_get_payload(hops); !rc && left >= (int)sizeof(*hop) && RTNH_OK(hop, left);
+	     left -= (int)RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop))
+		if (!take_hop(&one, nlh, hop))
+			rc = each(&one, data);
+	return rc;
+}
+
+/* --- all of a table --------------------------------------------------------- */
+
+/* Of several with one prefix, the one that is used: the lowest metric */
+static int is_it(const struct route *r, void *data)
+{
+	struct search *s = data;
+
+	if (s->like && !route_is(r, s->like))
+		return 0;
+	if (!s->found->len ||
+	    route_attr_u32(r, RTA_PRIORITY) < route_attr_u32(s->found, RTA_PRIORITY))
+		*s->found = *r;
+	return 0;
+}
+
 static int on_route(const struct nlmsghdr *nlh, void *data)
 {
 	struct search *s = data;
@@ -111,12 +190,9 @@ static int on_route(const struct nlmsghdr *nlh, void *data)
 	if (s->rc)
 		return MNL_CB_ERROR;
 	normalise(&r);
-	if (s->like && !route_is(&r, s->like))
-		return MNL_CB_OK;
-	/* of several with one prefix, the one that is used: the lowest metric */
-	if (!s->found->len ||
-	    route_attr_u32(&r, RTA_PRIORITY) < route_attr_u32(s->found, RTA_PRIORITY))
-		*s->found = r;
+	is_it(&r, s);
+	if (s->like)
+		each_hop(nlh, is_it, s);
 	return MNL_CB_OK;
 }
 
@@ -149,44 +225,54 @@ static int dump_route(struct nl *nl, const struct prefix *to, const struct route
 struct route_walk {
 	int (*each)(const struct prefix *to, const struct route *r, void *data);
 	void *data;
-	int family;
-	bool dead;	/* also those whose next hop is dead, which a lookup does not find */
+	struct prefix to;	/* of the one at hand */
+	bool all;	/* also those whose next hop is dead, and each hop of several */
 };
 
 static bool is_walked(const struct rtmsg *rtm, const struct route_walk *walk)
 {
-	const struct prefix to = { .family = walk->family, .len = rtm->rtm_dst_len };
+	const struct prefix to = { .family = walk->to.family, .len = rtm->rtm_dst_len };
 
-	return is_wanted(rtm, &to) && (walk->dead || !(rtm->rtm_flags & RTNH_F_DEAD));
+	return is_wanted(rtm, &to) && (walk->all || !(rtm->rtm_flags & RTNH_F_DEAD));
+}
+
+static int walk_one(const struct route *r, void *data)
+{
+	const struct route_walk *walk = data;
+
+	return walk->each(&walk->to, r, walk->data);
 }
 
 static int on_walk(const struct nlmsghdr *nlh, void *data)
 {
 	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
-	const struct route_walk *walk = data;
 	struct err unused = { "" };
-	struct prefix to;
+	struct route_walk *walk = data;
+	int family = walk->to.family, rc;
 	struct route r;
 
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*rtm) || !is_walked(rtm, walk))
 		return MNL_CB_OK;
-	errno = -take_answer(&r, nlh, &unused);
-	if (errno)
-		return MNL_CB_ERROR;
-	normalise(&r);
-	route_addr(&r, RTA_DST, &to);
-	to.family = walk->family;
-	to.len = rtm->rtm_dst_len;
-	errno = -walk->each(&to, &r, walk->data);
-	return errno ? MNL_CB_ERROR : MNL_CB_OK;
+	rc = take_answer(&r, nlh, &unused);
+	if (!rc) {
+		normalise(&r);
+		route_addr(&r, RTA_DST, &walk->to);
+		walk->to.family = family;
+		walk->to.len = rtm->rtm_dst_len;
+		rc = walk_one(&r, walk);
+	}
+	if (!rc && walk->all)
+		rc = each_hop(nlh, walk_one, walk);
+	errno = -rc;
+	return rc ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-int route_each(struct nl *nl, int family, bool dead,
+int route_each(struct nl *nl, int family, bool all,
 	       int (*each)(const struct prefix *to, const struct route *r, void *data),
 	       void *data, struct err *e)
 {
 	struct route_walk walk = {
-		.each = each, .data = data, .family = family, .dead = dead,
+		.each = each, .data = data, .to.family = family, .all = all,
 	};
 	int rc = dump_main(nl, family, on_walk, &walk, e);
 
