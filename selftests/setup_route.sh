@@ -458,6 +458,56 @@ via()
 	host_end
 }
 
+# A prefix moves to a circuit on another device, and back: not by the gateway that it had.
+devices()
+{
+	local way="--rate 1gbit --rtt 10ms --shaper none --pace" four=10.90.0.0/16 six=fd90:0:1::/48
+
+	host devices
+	another_device eth2
+	ip -n "$HOST" -batch - <<-END
+		addr add 10.81.0.1/24 dev eth2
+		addr add fe80::11/64 dev eth1 nodad
+		addr add fe80::12/64 dev eth2 nodad
+		route add 10.90.0.0/15 via 10.78.0.254
+		route add fd90::/32 via fe80::1 dev eth1
+	END
+	cat >"$TMP/on-eth1" <<-END
+		add a $way --to $four,$six eth1
+		add b $way --to 10.95.0.0/16 --via 10.81.0.254 eth2
+	END
+	cat >"$TMP/on-eth2" <<-END
+		add a $way --to 10.91.0.0/16 eth1
+		add b $way --to $four,$six --via 10.81.0.254 --via fe80::2 eth2
+	END
+	sed 's/ --via [^ ]*//g' "$TMP/on-eth2" >"$TMP/nowhere"
+	setup --quiet apply "$TMP/on-eth1"
+	complains "a prefix moves to a device that does not lead there" 1 \
+		"$four is not reached by eth2; --via" setup apply "$TMP/nowhere"
+	sed -i "s|--to $four,|--to |" "$TMP/nowhere"
+	complains "... of IPv6" 1 "$six is not reached by eth2; --via" \
+		setup apply "$TMP/nowhere"
+	works "a prefix moves to another device" \
+		setup --quiet apply --confirm-within 60s "$TMP/on-eth2"
+	equal "... by its gateway" "10.81.0.254 fe80::2" "$(gateways $four $six)"
+	run setup cancel
+	equal "... and back" "0 10.78.0.254 fe80::1" "$RC $(gateways $four $six)"
+	setup --quiet apply "$TMP/on-eth2"
+	works "a prefix moves back" setup --quiet apply "$TMP/on-eth1"
+	equal "... by the gateway of before" "10.78.0.254 fe80::1" "$(gateways $four $six)"
+	host_end
+}
+
+# gateways PREFIX...: of their routes
+gateways()
+{
+	local to
+
+	for to in "$@"; do
+		the_route "$to" | sed 's/.* via \([^ ]*\) .*/\1/'
+	done | xargs
+}
+
 # A rule by source leads past the main table: said, and by whom.
 by_rule()
 {
@@ -537,6 +587,7 @@ covered
 beside
 behind
 via
+devices
 by_rule
 refusals
 finish

@@ -79,6 +79,7 @@ int route_each(struct nl *nl, int family, bool all,
 	       void *data, struct err *e);
 int route_lookup(struct nl *nl, const struct prefix *to, const struct prefix *from,
 		 unsigned int flags, struct route *route, struct err *e);
+int route_covering(struct nl *nl, const struct prefix *to, struct route *route, struct err *e);
 int route_find(struct nl *nl, const struct prefix *to, const struct route *like,
 	       struct route *found, struct err *e);
 int route_write(struct nl *nl, const struct prefix *to, const struct route *from,

@@ -156,7 +156,8 @@ static int each_hop(const struct nlmsghdr *nlh, int (*each)(const struct route *
 	if (!hops || rtm->rtm_family != AF_INET6)
 		return 0;
 	left = mnl_attr_get_payload_len(hops);
-	for (hop = mnl_attr_get_payload(hops); !rc && left >= (int)sizeof(*hop) && RTNH_OK(hop, left);
+	for (hop = mnl_attr_get_payload(hops);
+	     !rc && left >= (int)sizeof(*hop) && RTNH_OK(hop, left);
 	     left -= (int)RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop))
 		if (!take_hop(&one, nlh, hop))
 			rc = each(&one, data);
@@ -367,6 +368,35 @@ int route_find(struct nl *nl, const struct prefix *to, const struct route *like,
 	       struct route *found, struct err *e)
 {
 	return dump_route(nl, to, like, found, e) ?: found->len > 0;
+}
+
+struct covering {
+	const struct prefix *to;
+	unsigned int len;	/* of the one in @found */
+	struct route *found;
+};
+
+/* The longest prefix, and of several the one that is used */
+static int is_covering(const struct prefix *to, const struct route *r, void *data)
+{
+	struct covering *c = data;
+
+	if (to->len >= c->to->len || !prefix_holds(to, c->to) ||
+	    (c->found->len && (to->len < c->len || (to->len == c->len &&
+			       route_priority(r) >= route_priority(c->found)))))
+		return 0;
+	c->len = to->len;
+	*c->found = *r;
+	return 0;
+}
+
+/* What covers @to, whether or not there is a route to that itself; absent if nothing does. */
+int route_covering(struct nl *nl, const struct prefix *to, struct route *route, struct err *e)
+{
+	struct covering c = { .to = to, .found = route };
+
+	memset(route, 0, sizeof(*route));
+	return route_each(nl, to->family, false, is_covering, &c, e);
 }
 
 static int route_delete(struct nl *nl, const struct route *route, struct err *e)

@@ -32,13 +32,20 @@ static void say_route_mtu(struct session *s, const struct prefix *prefix,
 	     format_prefix(to, sizeof(to), prefix), mtu, mtu - headers);
 }
 
+/* NULL: no circuit had a route to @to, by this name. */
+static const struct base *base_of_route(struct session *s, const struct prefix *to,
+					char name[64])
+{
+	const struct item *it = diff_find(&s->diff, ITEM_ROUTE, format_prefix(name, 64, to));
+
+	return it ? item_base(&s->diff, it) : NULL;
+}
+
 /* On a second run it is ours, also where somebody's is used before it. */
 static void prefer_ours(struct session *s, const struct prefix *to, struct route *now)
 {
 	char name[64], text[ITEM_VALUE];
-	const struct item *it = diff_find(&s->diff, ITEM_ROUTE,
-					  format_prefix(name, sizeof(name), to));
-	const struct base *b = it ? item_base(&s->diff, it) : NULL;
+	const struct base *b = base_of_route(s, to, name);
 	struct backend *backend = &s->kernel.backend;
 	struct err unused = { "" };
 
@@ -46,6 +53,34 @@ static void prefer_ours(struct session *s, const struct prefix *to, struct route
 	if (b && now->len && !item_equal(ITEM_ROUTE, name, text, b->ours) &&
 	    backend->find(backend, ITEM_ROUTE, name, b->ours, text, &unused) == 1)
 		route_from_text(text, now);
+}
+
+/* Ours, and new with us, to a circuit that leaves by another device: the prefix moves from it. */
+static bool is_left_behind(struct session *s, const struct prefix *to, const struct planned *p,
+			   const struct route *now)
+{
+	char name[64], text[ITEM_VALUE];
+	const struct base *b = base_of_route(s, to, name);
+
+	if (!b || !now->len || route_ifindex(now) == p->facts->out_ifindex)
+		return false;
+	route_to_text(now, text);
+	return !strcmp(b->before, "absent") &&
+	       (item_equal(ITEM_ROUTE, name, text, b->ours) ||
+		(b->next && item_equal(ITEM_ROUTE, name, text, b->next)));
+}
+
+/* Its gateway is that of the other device: it goes as if that route were not there. */
+static int follow_covering(struct session *s, const struct prefix *to, const struct planned *p,
+			   struct route *now, struct err *e)
+{
+	int rc = route_covering(&s->kernel.nl, to, now, e);
+	char text[64];
+
+	if (rc || route_ifindex(now) == p->facts->out_ifindex)
+		return rc;
+	return err_set(e, -ENETUNREACH, "--to: %s is not reached by %s; --via GATEWAY says how",
+		       format_prefix(text, sizeof(text), to), p->facts->out);
 }
 
 /*
@@ -74,6 +109,10 @@ static int want_route(struct session *s, const struct circuit *c, const struct p
 	if (rc || !now.len)
 		return rc;
 	prefer_ours(s, to, &now);
+	if (!want->via && is_left_behind(s, to, p, &now))
+		rc = follow_covering(s, to, p, &now, e);
+	if (rc)
+		return rc;
 	say_route_mtu(s, to, &p->plan, &now);
 	if (!want->via)
 		want->like = now;
