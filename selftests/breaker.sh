@@ -27,7 +27,8 @@ fi
 SHARED_MBIT=$((RATE_MBIT / 10))
 SHARE_MBIT=$((SHARED_MBIT / 2))		# CUBIC's, beside one circuit
 LEAST_MBIT=$((SHARE_MBIT * 40 / 100))	# that the breaker must leave to it
-MANY=$RATE_MBIT		# losses: a burst; less than what a breaker must bear
+MANY=$RATE_MBIT		# losses; less than what a breaker must bear
+BURST=$((5 * RATE_MBIT))	# losses at once: nearly a window, and more than a tenth of a slot
 SEEN=$((50 * MANY))	# duplicates
 RTT_MS=50
 FAR=10.77.9.1
@@ -132,6 +133,11 @@ many_lost()
 	[ "$(far lost)" -ge $MANY ]
 }
 
+burst_lost()
+{
+	[ "$(far lost)" -ge $BURST ]
+}
+
 # log_lines REASON...: of trips by one of them
 log_lines()
 {
@@ -215,7 +221,7 @@ burst()
 
 	flow 130000
 	sleep 1.5
-	until=$(($(dropped rtr r2) + MANY))
+	until=$(($(dropped rtr r2) + BURST))
 	damage loss 100%
 	for ((i = 0; i < 2000; i++)); do
 		[ "$(dropped rtr r2)" -lt $until ] || break
@@ -223,9 +229,9 @@ burst()
 	done
 	damage delay 0ms
 	sleep 2.4
-	until_true 60 many_lost
-	at_least "a burst of $MANY losses: lost" $MANY "$(far lost)"
-	untripped "a burst of $MANY losses"
+	until_true 60 burst_lost
+	at_least "a burst of $BURST losses: lost" $BURST "$(far lost)"
+	untripped "a burst of $BURST losses"
 	flow_end
 	fresh "${RATED[@]}"
 }

@@ -75,6 +75,10 @@ static void loss(void **state)
 	lose(&s, 110);
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 2000);
 	s = well(&gigabit);
+	lose(&s, 500);	/* no more than half */
+	s.lost = s.delivered;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 2000);
+	s = well(&gigabit);
 	s.rtt_us = 60000;
 	lose(&s, 600);	/* counts twice */
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 1000);
@@ -156,7 +160,8 @@ static void satellite(void **state)
 	s.full_ms = 0;
 	assert_int_equal(trips_in(&c, s, JUDGE_NONE), 0);
 	lose(&s, 300);
-	assert_true(trips_in(&c, s, JUDGE_LOSS) >= 4 * 5 * 600);
+	assert_int_equal(s.rtt_us / 1000, 780);	/* its window takes longer than 600 */
+	assert_int_equal(trips_in(&c, s, JUDGE_LOSS), 4 * 5 * 780);
 }
 
 static void marks(void **state)
@@ -168,6 +173,76 @@ static void marks(void **state)
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
 	s.ce = s.delivered / 5;
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_CE), 2000);
+	/* the threshold itself is borne; of what was delivered, however much is lost */
+	s.delivered = 8000;
+	s.ce = 800;
+	s.lost = 400;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	s.ce = 810;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_CE), 2000);
+}
+
+/* @n slots of half a second like @s, none of which trips */
+static void slots(struct judge *j, struct judge_sample s, u32 n)
+{
+	struct judge_sample evidence;
+
+	s.ms = gigabit.slot_ms;
+	while (n--)
+		assert_int_equal(judge(j, &s, &gigabit, &evidence), JUDGE_NONE);
+}
+
+/* A good slot between bad ones begins anew. */
+static void in_a_row(void **state)
+{
+	struct judge_sample good = well(&gigabit), bad = good;
+	struct judge j = { 0 };
+	int round;
+
+	(void)state;
+	bad.ce = bad.delivered;
+	for (round = 0; round < 3; round++) {
+		assert_false(judge_suspects(&j));
+		slots(&j, bad, JUDGE_SLOTS - 1);
+		assert_true(judge_suspects(&j));
+		slots(&j, good, 1);
+	}
+}
+
+/* Of less than 32 segments nothing is concluded, all of them marked. */
+static void few(void **state)
+{
+	struct judge_sample s = { .delivered = 31, .ce = 31 };
+	struct judge j = { 0 };
+
+	(void)state;
+	slots(&j, s, 20);
+	assert_false(judge_suspects(&j));
+	s.delivered = 32;
+	slots(&j, s, 1);
+	assert_true(judge_suspects(&j));
+}
+
+/* Of a slot's ticks the smallest round trip counts, and the longest that was explained. */
+static void sums(void **state)
+{
+	static const u32 rtt_us[] = { 70000, 0, 50000, 60000, 80000 };
+	static const u32 expected[] = { 10, 30, 20, 5, 0 };
+	struct judge_sample s = well(&gigabit), evidence = { 0 };
+	struct judge j = { 0 };
+	int i;
+
+	(void)state;
+	for (i = 0; i < 5; i++) {
+		s.rtt_us = rtt_us[i];
+		s.rtt_expected = expected[i];
+		s.late_ms = i;
+		judge(&j, &s, &gigabit, &evidence);
+	}
+	assert_int_equal(evidence.rtt_us, 50000);
+	assert_int_equal(evidence.rtt_expected, 30);
+	assert_int_equal(evidence.ms, 500);
+	assert_int_equal(evidence.late_ms, 0 + 1 + 2 + 3 + 4);
 }
 
 /* Rerouted onto 100 Mbit/s with a second of buffer: nothing is lost. */
@@ -209,6 +284,18 @@ static void delay(void **state)
 	s.full_ms = s.share_ms;
 	s.local_ms = s.share_ms;
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	/* Late, or in use, for less than three quarters */
+	s = deep_buffer();
+	s.late_ms = s.share_ms * 70 / 100;
+	s.carries = 0;		/* a shortfall it is, too */
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	s = deep_buffer();
+	s.full_ms = s.share_ms * 70 / 100;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	/* Twice what the window explains, and 5 ms, are not too long. */
+	assert_int_equal(judge_expected_rtt(&gigabit), 65005);
+	assert_false(judge_late(&gigabit, 2 * 65005 + 5000));
+	assert_true(judge_late(&gigabit, 2 * 65005 + 5001));
 	/* A path of twice the round trip is no queue. */
 	s = well(&gigabit);
 	assert_false(judge_late(&gigabit, 100000));
@@ -300,6 +387,9 @@ int main(void)
 		cmocka_unit_test(ten_times),
 		cmocka_unit_test(satellite),
 		cmocka_unit_test(marks),
+		cmocka_unit_test(in_a_row),
+		cmocka_unit_test(few),
+		cmocka_unit_test(sums),
 		cmocka_unit_test(delay),
 		cmocka_unit_test(shortfall),
 		cmocka_unit_test(extremes),

@@ -116,6 +116,22 @@ static void crowded(void **state)
 	assert_in_range(left_lasts(&l, 800000), 80000, 100000);
 }
 
+/* Of nine the two that end closest to each other become one, in whatever order they came. */
+static void backwards(void **state)
+{
+	struct left l = { 0 };
+	uint32_t i;
+
+	(void)state;
+	for (i = 9; i >= 2; i--)
+		left_add(&l, 0, 10, i * 100000);
+	left_add(&l, 0, 10, 190000);
+	assert_int_equal(left_segments(&l, 194999), 90);
+	assert_int_equal(left_segments(&l, 195000), 70);
+	assert_int_equal(left_segments(&l, 300000), 60);
+	assert_int_equal(left_lasts(&l, 0), 900000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +141,7 @@ int main(void)
 		cmocka_unit_test(removed),
 		cmocka_unit_test(over_and_over),
 		cmocka_unit_test(crowded),
+		cmocka_unit_test(backwards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,12 +163,33 @@ static void tails(void **state)
 	assert_false(match_tail_is_zero(full, 127));
 }
 
+/* A longer prefix is more specific than any selector, a device than a mark. */
+static void order(void **state)
+{
+	struct match_key key = { .len = 24, .family = 4 }, longer = key;
+
+	(void)state;
+	assert_int_equal(match_bits(4), 32);
+	assert_int_equal(match_bits(6), 128);
+	assert_int_equal(match_shape(&key), 24 << 2);
+	key.mark = 5;
+	assert_int_equal(match_shape(&key), 24 << 2 | MATCH_MARK);
+	key.ifindex = 3;
+	longer.len = 25;
+	assert_true(match_shape(&longer) > match_shape(&key));
+	key.mark = 0;
+	longer.len = 24;
+	longer.mark = 5;
+	assert_true(match_shape(&key) > match_shape(&longer));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(longest_wins),
 		cmocka_unit_test(every_shape_is_found),
 		cmocka_unit_test(tails),
+		cmocka_unit_test(order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
