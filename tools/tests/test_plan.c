@@ -17,6 +17,7 @@
 
 #include "guarantee.h"
 #include "plan.h"
+#include "units.h"
 
 #define MBIT	125000ULL
 #define GBIT	125000000ULL
@@ -436,6 +437,8 @@ static void test_devices(void **state)
 	f = good;
 	f.speed_mbit = 1000;
 	check_device(&f, -ERANGE, "10gbit is more than eth1 carries, 1000mbit");
+	f.speed_mbit = 9999;
+	check_device(&f, -ERANGE, "10gbit is more than eth1 carries, 9999mbit");
 	f.speed_mbit = 10000;
 	check_device(&f, 0, NULL);
 	f = good;
@@ -445,6 +448,67 @@ static void test_devices(void **state)
 	f = good;
 	strcpy(f.parent, "eth0");
 	check_device(&f, 0, "eth1 sits on eth0");
+}
+
+static struct plan planned(const struct row *r, int rc)
+{
+	struct notes notes = { 0 };
+	struct err e = { "" };
+	struct circuit c;
+	struct facts f;
+	struct plan p;
+
+	ask(r, &c, &f);
+	assert_int_equal(plan_make(&c, &f, &p, &notes, &e), rc);
+	return p;
+}
+
+/* IPv6's header is 20 bytes longer: as many on the wire, of which fewer are TCP's. */
+static void test_families(void **state)
+{
+	struct row r = { .rate = 1 * GBIT, .rtt_us = 50 * MS, .family = AF_INET };
+	struct plan p = planned(&r, 0);
+
+	(void)state;
+	assert_int_equal(p.mss, 1460);
+	assert_int_equal(p.payload, 1448);
+	assert_int_equal(p.wire, 1514);
+	r.family = AF_INET6;
+	p = planned(&r, 0);
+	assert_int_equal(p.mss, 1440);
+	assert_int_equal(p.payload, 1428);
+	assert_int_equal(p.wire, 1514);
+}
+
+/* At the ends of what the kernel's own numbers hold */
+static void test_bounds(void **state)
+{
+	/* 500e6 x 1.08 x 1.3 = 702e6: four times that are between 2^31 and 2^32 */
+	const struct row long_path = { .rate = 4 * GBIT, .rtt_us = 1080 * MS };
+	const struct row htb = {
+		.rate = 1 * GBIT, .rtt_us = 50 * MS, .shaper = SHAPER_HTB, .gso = 524280,
+	};
+	struct row fq = { .rate = UINT32_MAX, .rtt_us = 1 * MS, .shaper = SHAPER_FQ };
+
+	(void)state;
+	assert_int_equal(planned(&long_path, 0).buffer, MAX_S32);
+	/* 363 segments of 1514 bytes are more than sch_htb takes */
+	assert_int_equal(planned(&htb, 0).quantum, 200000);
+	/* all ones is no rate to fq */
+	planned(&fq, -ERANGE);
+	fq.rate--;
+	assert_int_equal(planned(&fq, 0).maxrate, UINT32_MAX - 1);
+}
+
+/* What circuits leave of a device, a hundredth of it or 10 mbit at least */
+static void test_rest(void **state)
+{
+	(void)state;
+	assert_int_equal(plan_rest_rate(10 * GBIT, 4 * GBIT), 6 * GBIT);
+	assert_int_equal(plan_rest_rate(10 * GBIT, 10 * GBIT), 10 * MBIT);
+	assert_int_equal(plan_rest_rate(10 * GBIT, 11 * GBIT), 10 * MBIT);
+	assert_int_equal(plan_rest_rate(100 * MBIT, 100 * MBIT), 1 * MBIT);
+	assert_int_equal(plan_rest_rate(0, 10 * GBIT), RATE_MAX);
 }
 
 /* Of two circuits: the sum, and half of the machine as ever; said once. */
@@ -518,6 +582,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_pure),
+		cmocka_unit_test(test_families),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_guarantee),

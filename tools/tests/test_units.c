@@ -54,6 +54,7 @@ static void test_rate(void **state)
 		{ 0, "0004gbit", 500000000, NULL },
 		{ 0, "1.50000000000gbit", 187500000, NULL },
 		{ 0, "1gibit", 134217728, NULL },	/* 2^30 / 8 */
+		{ 0, "8kibit", 1024, NULL },
 		{ 0, "1.5mibit", 196608, NULL },	/* 1.5 x 2^20 / 8 */
 		{ 0, "9001bit", 1125, NULL },		/* 1125.125, as tc rounds */
 		{ -EINVAL, "4", 0, "4mbit or 4gbit?" },
@@ -68,6 +69,7 @@ static void test_rate(void **state)
 		{ -EINVAL, " 4gbit", 0, "not a rate" },
 		{ -EINVAL, "4gbitx", 0, "unknown unit" },
 		{ -EINVAL, "4.gbit", 0, "unknown unit" },
+		{ -EINVAL, "4.5.6gbit", 0, "unknown unit \".6gbit\"" },
 		{ -EINVAL, ".5gbit", 0, "not a rate" },
 		{ -EINVAL, "4,5gbit", 0, "unknown unit" },
 		{ -EINVAL, "4e9bit", 0, "unknown unit" },
@@ -86,6 +88,9 @@ static void test_rate(void **state)
 		{ -ERANGE, "1.001tbit", 0, "from 8kbit to 1tbit" },
 		{ -ERANGE, "18446744073709551616bit", 0, "from 8kbit to 1tbit" },
 		{ -ERANGE, "18446744073709551615tbit", 0, "from 8kbit to 1tbit" },
+		/* 8000 and 10^12 beyond a multiple of 2^64 */
+		{ -ERANGE, "18446744073709559616bit", 0, "from 8kbit to 1tbit" },
+		{ -ERANGE, "4503599627370497tbit", 0, "from 8kbit to 1tbit" },
 		{ -ERANGE, "1.0000000000000000001gbit", 0, "out of range" },
 	};
 	struct err e = { "" };
