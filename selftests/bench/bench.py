@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """bench.py [--quick] [ID ...]: the experiments, all or some, and their report.
 
-Writes build/bench/ID.json, ID.svg, report.html and report.md.  When all of them
-were made, and only then, docs/bench/ too.  Last line: "bench: N passed, N failed,
-N skipped", counting assertions; exit 1 when one failed.
+Writes build/bench/ID.json, ID.svg, results.json, report.html and report.md.  When all
+of them were made, and only then, docs/bench/ too.  Last line: "bench: N passed,
+N failed, N skipped", counting assertions; exit 1 when one failed.
+
+bench.py --report FILE: the report of results that were kept (results.json), without a run.
 """
 
 import argparse
@@ -16,20 +18,24 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import calibration
 import description as descriptions
 import metrics
 import plots
 import report
+import results
 import units
 from errors import BenchError
 from expand import runs_of
 from judge import check_tables, rows_of, verdicts_of
 from machine import OUT, TOP, Labs
+from progress import Progress
 from raw import Raw
 
 DOCS = TOP / "docs" / "bench"
+TOOLS = (("iperf3", "--version"), ("nuttcp", "-V"), ("tc", "-V"), ("tshark", "--version"))
 
 
 def chosen(every, ids, quick):
@@ -124,13 +130,21 @@ def points_of(raw, plot):
     return series(raw, units.time(plot.get("every", "0.5s")))
 
 
+def counted(folders, n):
+    """The same, and on a terminal how many of @n there are so far"""
+    for i, folder in enumerate(folders, 1):
+        if sys.stderr.isatty():
+            print(f"\r    {i} of {n} runs", end="\r", file=sys.stderr, flush=True)
+        yield folder
+
+
 def carry_out(labs, runs):
     """Every run's folder; as many machines at once as BENCH_JOBS says."""
     for run in runs:
         labs.on(run["kernel"])      # built here, not by several threads at once
     jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(labs.carry_out, runs))
+        return list(counted(pool.map(labs.carry_out, runs), len(runs)))
 
 
 def perform(labs, d):
@@ -143,22 +157,22 @@ def perform(labs, d):
         experiment["refused"] = next(whys, None)
         if experiment["refused"]:
             return experiment, []
-    results = []
+    found = []
     for run, folder in zip(runs, carry_out(labs, runs)):
         raw = Raw(folder, run["plan"])
-        results.append((run, {m["name"]: metrics.figure(raw, m)
-                              for m in d["measure"]}))
+        found.append((run, {m["name"]: metrics.figure(raw, m)
+                            for m in d["measure"]}))
         if run["seed"] == 1:
             experiment["series"][run["label"]] = points_of(
                 raw, d.get("plot", {}))
             if d.get("twice"):
                 experiment["again"].append(same_again(labs, run, folder))
     experiment["axes"] = {run["label"]: run["axes"] for run in runs}
-    experiment["rows"] = rows_of(d, results)
-    return experiment, results
+    experiment["rows"] = rows_of(d, found)
+    return experiment, found
 
 
-def tell(experiment, seconds, quick):
+def tell(experiment, progress, quick):
     """What held and what did not: (passed, failed, skipped).  What must not be
     reported is a failure where everything is known to be within range."""
     d = experiment["description"]
@@ -168,7 +182,8 @@ def tell(experiment, seconds, quick):
         verdicts.append((False, f"not reported: {refused}"))
     failed = [text for held, text in verdicts if not held]
     print(f'{d["id"]:14} {len(verdicts) - len(failed):3} passed, '
-          f'{len(failed)} failed ({seconds:.0f} s)  {d["title"]}', flush=True)
+          f'{len(failed)} failed ({experiment["seconds"]:.0f} s)  {d["title"]}'
+          f'  [{progress.said()}]', flush=True)
     for text in failed:
         print(f"    {text}", flush=True)
     if refused and not quick:
@@ -177,32 +192,44 @@ def tell(experiment, seconds, quick):
 
 
 def keep(experiment):
-    """Results as JSON (never and inf are not JSON: null), and the plot."""
+    """Results as JSON, and the plot."""
     name = experiment["description"]["id"]
-    text = json.dumps(experiment, indent=1, default=str)
-    (OUT / f"{name}.json").write_text(text.replace("Infinity", "null"))
+    (OUT / f"{name}.json").write_text(results.text_of(experiment) + "\n")
     picture = OUT / f"{name}.svg"
     if experiment.get("refused") or not plots.draw(experiment, picture):
         return None
     return picture
 
 
-def write_reports(labs, done, pictures, docs):
-    """build/bench/report.*, and docs/bench/ when all were made."""
+def version_of(*words):
+    """What a tool says of itself, in its first line"""
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    return ((said.stdout or said.stderr).splitlines() or ["unknown"])[0].strip()
+
+
+def about_of(labs):
+    """What all of it was made with"""
     commit = subprocess.run(
         ["git", "-c", f"safe.directory={TOP}", "-C", TOP, "describe",
          "--always", "--dirty"], capture_output=True, text=True, check=False)
-    about = {"commit": commit.stdout.strip() or "unknown",
-             "kernels": {name: calibration.ranges_of(lab.kernel_hash())
-                         for name, lab in labs.made.items()},
-             "hashes": [lab.kernel_hash() for lab in labs.made.values()]}
+    return {"commit": commit.stdout.strip() or "unknown",
+            "kernels": {name: calibration.ranges_of(lab.kernel_hash())
+                        for name, lab in labs.made.items()},
+            "hashes": [lab.kernel_hash() for lab in labs.made.values()],
+            "tools": {words[0]: version_of(*words) for words in TOOLS}}
+
+
+def write_reports(about, done, pictures, docs):
+    """build/bench/report.* and results.json, and docs/bench/ when all were made."""
     report.write_html(OUT / "report.html", about, done, pictures)
     report.write_markdown(OUT / "report.md", about, done, pictures)
+    results.write(OUT / "results.json", about, done)
     if not docs:
         return
     shutil.rmtree(DOCS, ignore_errors=True)
     DOCS.mkdir(parents=True)
     report.write_markdown(DOCS / "README.md", about, done, pictures)
+    results.write(DOCS / "results.json", about, done)
     for picture in filter(None, pictures.values()):
         text = picture.read_text(encoding="utf-8")
         (DOCS / picture.name).write_text(text.replace(
@@ -220,25 +247,40 @@ def bench(options):
         wanted = needs_calibration(labs, every, wanted, not options.ids) + wanted
     counts = [0, 0, 0]
     done, pictures = [], {}
+    progress = Progress([d["id"] for d in wanted], [DOCS, OUT])
     for d in wanted:
         began = time.monotonic()
         try:
-            experiment, results = perform(labs, d)
+            experiment, found = perform(labs, d)
             if "calibrates" in d:
                 calibration.remember(
-                    labs.on(results[0][0]["kernel"]).kernel_hash(),
-                    calibration.points_of(d, experiment["rows"], results))
+                    labs.on(found[0][0]["kernel"]).kernel_hash(),
+                    calibration.points_of(d, experiment["rows"], found))
+            experiment["seconds"] = round(time.monotonic() - began, 1)
             pictures[d["id"]] = keep(experiment)
         except BenchError as error:
             print(f'{d["id"]:14} failed: {error}', flush=True)
             counts[1] += 1
+            progress.ended(d["id"], 0)
             continue
         done.append(experiment)
-        told = tell(experiment, time.monotonic() - began, options.quick)
+        progress.ended(d["id"], experiment["seconds"])
+        told = tell(experiment, progress, options.quick)
         counts = [a + b for a, b in zip(counts, told)]
     whole = not options.ids and not options.quick and len(done) == len(wanted)
-    write_reports(labs, done, pictures, whole)
+    write_reports(about_of(labs), done, pictures, whole)
     return counts
+
+
+def made_again(path):
+    """The report of @path, and of what is in docs/ there: [passed, failed, skipped]"""
+    about, done = results.read(path)
+    OUT.mkdir(parents=True, exist_ok=True)
+    write_reports(about, done, {e["description"]["id"]: keep(e) for e in done},
+                  path.resolve() == DOCS / "results.json")
+    held = [ok for e in done for ok, _ in verdicts_of(e)]
+    return [sum(held), len(held) - sum(held),
+            len([e for e in done if e.get("refused")])]
 
 
 def main():
@@ -246,11 +288,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true",
                         help="only those marked quick")
+    parser.add_argument("--report", type=Path, metavar="FILE",
+                        help="of results that were kept, without a run")
     parser.add_argument("ids", nargs="*", metavar="ID")
     options = parser.parse_args()
     name = "bench-quick" if options.quick else "bench"
     try:
-        passed, failed, skipped = bench(options)
+        passed, failed, skipped = made_again(options.report) if options.report \
+            else bench(options)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         passed, failed, skipped = 0, 1, 0

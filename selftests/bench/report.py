@@ -106,13 +106,14 @@ def markdown(experiment, picture):
 
 def opening(about):
     """What the whole was made with."""
+    tools = "; ".join(about["tools"].values())
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "",
              "# Circuit TCP: the papers' experiments, made again", "",
              f'Made by `make bench` from commit {about["commit"]} on kernel '
              f'{" and ".join(about["hashes"])}, in virtual time: however busy '
              "the machine, the same seed gives the same figures, with the same "
              "build of the kernel and in a folder as deep. Every run has a "
-             "machine of its own, real tools (iperf3, nuttcp, tc, ss, tshark) "
+             f"machine of its own, real tools ({tools}) "
              "and a network of namespaces (`selftests/bench/network.py`).", "",
              "What the lab carries without our code (an experiment outside "
              "of it is not reported):", "", "| what | kernel | from | to |",

@@ -49,6 +49,15 @@ class Report(unittest.TestCase):
         self.assertIn("**Outside of its tolerance: bad**", lines)
         self.assertFalse([line for line in lines if "good**" in line])
 
+    def test_opening(self):
+        lines = report.opening({"commit": "abc", "hashes": ["uml-6.1-x"],
+                                "tools": {"iperf3": "iperf 3.12", "tc": "tc 6.1"},
+                                "kernels": {"6.1": {"rtt": [0.001, 0.3], "loss": None}}})
+        self.assertIn("from commit abc on kernel uml-6.1-x,", lines[4])
+        self.assertIn("real tools (iperf 3.12; tc 6.1) and", lines[4])
+        self.assertIn("| rtt | 6.1 | 0.001 | 0.3 |", lines)
+        self.assertIn("| loss | 6.1 | nothing | held |", lines)
+
     def test_numbers(self):
         self.assertEqual([judge.shown(v) for v in
                           (None, 0, 3, 3805.6, 0.00171, float("inf"), 99.54)],

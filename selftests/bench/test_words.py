@@ -135,6 +135,22 @@ class Descriptions(unittest.TestCase):
             figures = {m["name"]: 1.0 for m in one["measure"]}
             self.assertTrue(judge.rows_of(one, [(r, figures) for r in runs]))
 
+    def test_no_loss_at_all_would_be_found(self):
+        """By every calibration of loss: none is four standard deviations off"""
+        for one in description.load_all():
+            for run in runs_of(one) if one.get("calibrates") == "loss" else []:
+                self.assertGreater(frames_of(run["plan"]) * run["plan"]["loss"], 16,
+                                   f'{one["id"]} {run["label"]}')
+
+
+def frames_of(plan):
+    """Of the first flow, as loss_sigmas counts them"""
+    flow = plan["flows"][0]
+    if flow["bytes"]:
+        return flow["bytes"] / plan["mss"]
+    size = int(flow["options"][flow["options"].index("-l") + 1])
+    return flow["rate"] / 8 / size * flow["seconds"]
+
 
 class Expansion(unittest.TestCase):
     """Descriptions into runs"""

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What was measured, as JSON: docs/bench/results.json, from which the report is made.
+
+One object: `about`, as report.opening() has it, and `experiments`, a line for each, in the
+order in which they were made: description, rows, series, axes, again, seconds.  A figure
+that is infinite, as of what never came, is the string "never": JSON has no such number.
+"""
+
+import json
+import math
+
+from errors import BenchError
+
+NEVER = "never"
+DIGITS = 6          # of a point in a series; rows are kept as they are
+
+
+def _plain(value):
+    """What JSON can hold"""
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise BenchError("a figure is not a number")
+        return NEVER if math.isinf(value) else value
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+def text_of(experiment):
+    """One line"""
+    series = {label: {flow: [[float(f"{number:.{DIGITS}g}") for number in point]
+                             for point in points]
+                      for flow, points in flows.items()}
+              for label, flows in experiment.get("series", {}).items()}
+    return json.dumps(_plain({**experiment, "series": series}), allow_nan=False)
+
+
+def write(path, about, experiments):
+    """All of them"""
+    lines = ",\n".join(text_of(experiment) for experiment in experiments)
+    path.write_text(f'{{"about": {json.dumps(_plain(about))},\n"experiments": [\n'
+                    f"{lines}\n]}}\n", encoding="utf-8")
+
+
+def _figures(row):
+    """A row whose figures are numbers again"""
+    return {key: math.inf if value == NEVER and key in ("value", "low", "high") else value
+            for key, value in row.items()}
+
+
+def read(path):
+    """(about, experiments)"""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return data["about"], [{**e, "rows": [_figures(row) for row in e["rows"]]}
+                               for e in data["experiments"]]
+    except OSError as error:
+        raise BenchError(f"{path}: {error.strerror}; make bench writes it") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise BenchError(f"{path}: not results of the bench: {error}") from None

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is kept of a bench, and how far one is."""
+
+import json
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+import judge
+import progress
+import report
+import results
+from errors import BenchError
+from expand import runs_of
+from small import small
+
+
+def measured(value):
+    """An experiment of one run, as bench.perform() leaves it"""
+    one = {**small(vary=[]), "id": "X"}
+    rows = judge.rows_of(one, [(run, {"goodput": value}) for run in runs_of(one)])
+    return {"description": one, "rows": rows, "again": [], "axes": {"all": []},
+            "series": {"all": {"f": [[0.5, 123.45678901]]}}, "seconds": 2.5}
+
+
+class Results(unittest.TestCase):
+    """Results as JSON"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "results.json"
+
+    def test_there_and_back(self):
+        about = {"commit": "c", "hashes": ["k"], "kernels": {"6.1": {"rtt": [0.1, 0.2]}}}
+        before = [measured(900.0), measured(math.inf)]
+        results.write(self.path, about, before)
+        after_about, after = results.read(self.path)
+        self.assertEqual(after_about, about)
+        self.assertEqual([e["rows"][0]["value"] for e in after], [900.0, math.inf])
+        self.assertEqual(after[0]["series"]["all"]["f"], [[0.5, 123.457]])
+        self.assertEqual(after[0]["seconds"], 2.5)
+        for one, other in zip(before, after):
+            self.assertEqual(report.markdown(one, None), report.markdown(other, None))
+
+    def test_json_that_anybody_reads(self):
+        text = results.text_of({**measured(math.inf), "why": "Infinity is a word"})
+        self.assertIn("Infinity is a word", text)
+        rows = json.loads(text, parse_constant=self.fail)["rows"]
+        self.assertEqual(rows[0]["value"], "never")
+
+    def test_refused(self):
+        with self.assertRaisesRegex(BenchError, "not a number"):
+            results.text_of(measured(math.nan))
+        with self.assertRaisesRegex(BenchError, "No such file.*make bench writes it"):
+            results.read(self.path)
+        for text in "", "[]", '{"about": {}}', '{"about": {}, "experiments": [{}]}':
+            self.path.write_text(text)
+            with self.assertRaisesRegex(BenchError, "not results of the bench"):
+                results.read(self.path)
+
+
+class Progress(unittest.TestCase):
+    """How far a bench is"""
+
+    def test_left(self):
+        known = {"a": 10, "b": 20, "c": 30}
+        self.assertIsNone(progress.seconds_left({}, {"a": 5}, ["b"]))
+        self.assertIsNone(progress.seconds_left(known, {}, ["b"]))
+        self.assertAlmostEqual(progress.seconds_left(known, {"a": 5}, ["b", "c"]), 25)
+        # one that is new takes as long as they do on average
+        self.assertAlmostEqual(progress.seconds_left(known, {"a": 10}, ["new"]), 20)
+
+    def test_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "results.json"
+            results.write(path, {}, [
+                {**measured(1.0), "description": {**small(), "id": name}, "seconds": 60}
+                for name in ("a", "b")])
+            way = progress.Progress(["a", "b"], [Path(folder) / "none", Path(folder)])
+            self.assertEqual(way.said(), "0 of 2")
+            way.ended("a", 120)
+            self.assertEqual(way.said(), "1 of 2, 2 min left")
