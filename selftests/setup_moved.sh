@@ -110,11 +110,37 @@ on_trial()
 	setup --quiet undo --all
 }
 
+# A change back that is refused in its midst: the next command that changes anything ends it.
+cancel_fails()
+{
+	local n
+
+	circuits 90 92 >"$TMP/before"
+	circuits 92 90 >"$TMP/after"
+	for ((n = 1; n < STEPS_MAX; n++)); do
+		setup --quiet apply "$TMP/before" || fail "cancel: back, $n"
+		setup --quiet apply "$TMP/after" --confirm-within 60s || fail "cancel: on trial, $n"
+		run in_host env CTCP_FAIL_AT=$n ctcp-setup-faulty --quiet cancel
+		[ "$RC" != 0 ] || break
+		setup --quiet add c9 --rate 100mbit --rtt 10ms --to 10.99.0.0/16 \
+			--via 10.78.0.254 eth1 2>"$TMP/err" ||
+			fail "cancel failed at $n, then add" "$(<"$TMP/err")"
+		[ "$(have)" = "90 92 99 " ] ||
+			equal "cancel failed at $n, then add: prefixes" "90 92 99 " "$(have)"
+		setup verify >"$TMP/out" 2>&1 ||
+			fail "cancel failed at $n, then add: verify" "$(<"$TMP/out")"
+		setup --quiet del c9
+	done
+	at_least "cancel: changes that failed" 3 $((n - 1))
+	setup --quiet undo --all
+}
+
 host moved
 becomes "the giver first" "90 92" "95 90,92"
 becomes "the receiver first" "90 92" "90,92 93"
 becomes "a swap" "90 92" "92 90"
 becomes "three in a ring, and one beside" "90 91 92 93,94" "91 92 90,93 94"
 on_trial
+cancel_fails
 host_end
 finish

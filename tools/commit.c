@@ -128,6 +128,8 @@ static int make(struct job *job, uint32_t i, struct err *e)
 		return 0;
 	}
 	if (rc && job->resolve != ALL_OR_NONE) {
+		/* nor is it by the step before, where it was gone for a moment */
+		job->d->of[i]->made = false;
 		note(job->notes, "%s", e->text);
 		job->out->failed++;
 		return diff_text(job->d, &job->d->of[i]->why, e->text);
