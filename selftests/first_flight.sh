@@ -7,44 +7,24 @@
 # data can be back, which is one round trip (600 ms) after the first of them.
 
 . "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/capture_lib.sh"
 need_commands tcpdump ethtool circuit_nl circuit_sock
 need_module
 
 MSS=1448
 
-# serve_captured [OPTION...]: a server on dst on a port that no earlier connection
-# had, whose last packets would be taken for the end of this one; and tcpdump on
-# r1, once it listens.
+# serve_captured [OPTION...]: a server on dst, and tcpdump beside src
 serve_captured()
 {
 	PORT=$((PORT + 1))
 	serve dst "$@"
-	rm -f "$TMP/cap"
-	background rtr tcpdump -i r1 -s 128 -U -w "$TMP/cap" "tcp port $PORT" \
-		2>"$TMP/tcpdump.err"
-	DUMP=$!
-	until_true 10 grep -q 'listening on' "$TMP/tcpdump.err"
-}
-
-packets()
-{
-	tcpdump -n -tt -r "$TMP/cap" 2>/dev/null
-}
-
-# Not before the end of the connection has reached the file.
-capture_end()
-{
-	until_true 10 sh -c "tcpdump -n -r $TMP/cap 2>/dev/null |
-		grep -q 'Flags .[FR]'"
-	kill $DUMP
-	wait $DUMP
-	serve_end
+	capture_begin r1
 }
 
 # flight ADDRESS: data segments it sent in the half second from its first one on
 flight()
 {
-	packets | awk -v from="$1." '
+	packets -tt | awk -v from="$1." '
 		index($3, from) == 1 && /length [1-9]/ {
 			if (!first) first = $1
 			if ($1 - first < 0.5) n++

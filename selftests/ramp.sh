@@ -10,6 +10,7 @@
 # A small receiver is never overrun.
 
 . "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/capture_lib.sh"
 need_commands tcpdump ethtool circuit_nl circuit_sock
 need_module
 
@@ -26,17 +27,9 @@ captured()
 		device=$2
 		shift 2
 	fi
-	rm -f "$TMP/cap"
-	background rtr tcpdump -i "$device" -s 128 -U -w "$TMP/cap" "tcp port $PORT" \
-		2>"$TMP/tcpdump.err"
-	DUMP=$!
-	until_true 10 grep -q 'listening on' "$TMP/tcpdump.err"
+	capture_begin "$device"
 	"$@" >/dev/null 2>&1
-	until_true 10 sh -c "tcpdump -n -r $TMP/cap 2>/dev/null |
-		grep -q 'Flags .[FR]'"
-	kill $DUMP
-	wait $DUMP
-	serve_end
+	capture_end
 }
 
 # flight N FROM: data segments that FROM sent in its N-th flight, captured beside it.
@@ -55,7 +48,7 @@ began()
 # flights FROM: lines of number, segments, beginning
 flights()
 {
-	tcpdump -n -tt -r "$TMP/cap" 2>/dev/null | awk -v from="$1." '
+	packets -tt | awk -v from="$1." '
 		!t0 && /Flags \[S\]/ { t0 = $1 }
 		index($3, from) != 1 && !/Flags \[S/ &&
 		match($0, /ack [0-9]+/) {
@@ -133,7 +126,7 @@ small_receiver()
 	serve dst -C circuit -B 65536
 	captured in_src timeout 20 circuit_sock send -C circuit -n 600000 \
 		$DST4 $PORT
-	overrun=$(tcpdump -n -S -r "$TMP/cap" 2>/dev/null | awk -v s="$SRC4." '
+	overrun=$(packets -S | awk -v s="$SRC4." '
 		/Flags \[S\]/ { match($0, /wscale [0-9]+/) }
 		/Flags \[S\.\]/ { if (match($0, /wscale [0-9]+/))
 			scale = 2 ^ substr($0, RSTART + 7, RLENGTH - 7) }
@@ -216,7 +209,7 @@ told_window()
 # The largest that DST4 told after its SYN-ACK, bytes
 largest_window()
 {
-	tcpdump -n -r "$TMP/cap" 2>/dev/null | awk -v s="$DST4." '
+	packets | awk -v s="$DST4." '
 		index($3, s) != 1 { next }
 		/Flags \[S\.\]/ { if (match($0, /wscale [0-9]+/))
 			scale = 2 ^ substr($0, RSTART + 7, RLENGTH - 7); next }
