@@ -4,7 +4,8 @@
 import html
 import re
 
-from judge import shown, verdicts_of
+import tables
+from judge import verdicts_of
 from metrics import METRICS
 
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em}
@@ -12,36 +13,6 @@ body{margin:2em auto;padding:0 1em}table{border-collapse:collapse}
 td,th{border:1px solid #ccc;padding:.2em .6em;text-align:right}
 td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
 .refused{background:#fee;padding:.5em}code{background:#f4f4f4}"""
-
-
-def cell(row):
-    """Our figure; with several seeds, the median and the range."""
-    if row["low"] != row["high"]:
-        return (f'{shown(row["value"])} ({shown(row["low"])} to '
-                f'{shown(row["high"])})')
-    return shown(row["value"])
-
-
-def table_of(experiment):
-    """[[cell]]: a line a label; for each measure paper, ours, model."""
-    measures = experiment["description"]["measure"]
-    rows = experiment["rows"]
-    head, columns = [""], []
-    for measure in measures:
-        mine = [r for r in rows if r["measure"] == measure["name"]]
-        unit = f', {measure["unit"]}' if measure.get("unit") else ""
-        for key, word in (("paper", "paper"), ("value", "here"),
-                          ("model", "model")):
-            if any(r.get(key) is not None for r in mine):
-                head.append(f'{measure["name"]}{unit}: {word}')
-                columns.append((measure["name"], key))
-    lines = [head]
-    for label in dict.fromkeys(r["label"] for r in rows):
-        by = {r["measure"]: r for r in rows if r["label"] == label}
-        lines.append([label] + [
-            cell(by[name]) if key == "value" else shown(by[name].get(key))
-            for name, key in columns])
-    return lines
 
 
 def parameters_of(experiment):
@@ -86,7 +57,7 @@ def markdown(experiment, picture):
     lines = [f'## {d["id"]}: {d["title"]}', "", f'Source: {d["source"]}.', ""]
     if experiment.get("refused"):
         return lines + [f'**Not reported: {experiment["refused"]}.**', ""]
-    head, *body = table_of(experiment)
+    head, *body = tables.of(experiment)
     lines += ["| " + " | ".join(head) + " |",
               "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(line) + " |" for line in body]

@@ -8,6 +8,7 @@ from pathlib import Path
 import judge
 import plots
 import report
+import tables
 from small import small
 
 
@@ -38,8 +39,8 @@ class Report(unittest.TestCase):
                          ["| X | t | s | 3 of 4 |", "| cal | t | s | 2 of 3 |", ""])
 
     def test_range_of_seeds(self):
-        self.assertEqual(report.cell({"value": 3, "low": 2, "high": 4}), "3 (2 to 4)")
-        self.assertEqual(report.cell({"value": 3, "low": 3, "high": 3}), "3")
+        self.assertEqual(tables.cell({"value": 3, "low": 2, "high": 4}), "3 (2 to 4)")
+        self.assertEqual(tables.cell({"value": 3, "low": 3, "high": 3}), "3")
 
     def test_what_failed_is_told(self):
         row = {"label": "all", "measure": "goodput", "value": 3, "low": 3, "high": 3,

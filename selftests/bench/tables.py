@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of an experiment.
+
+A line for each run, or, where there are many runs of one measure on two axes, a line for
+each value of the first and a column for each of the second.
+"""
+
+from judge import shown
+
+LONG = 16           # runs: a table of more is pivoted
+
+
+def of(experiment):
+    """[[cell]], the head first"""
+    return pivoted(experiment) or by_run(experiment)
+
+
+def cell(row):
+    """Our figure; with several seeds, the median and the range."""
+    if row["low"] != row["high"]:
+        return (f'{shown(row["value"])} ({shown(row["low"])} to '
+                f'{shown(row["high"])})')
+    return shown(row["value"])
+
+
+def by_run(experiment):
+    """[[cell]]: a line a label; for each measure paper, ours, model."""
+    measures = experiment["description"]["measure"]
+    rows = experiment["rows"]
+    head, columns = [""], []
+    for measure in measures:
+        mine = [r for r in rows if r["measure"] == measure["name"]]
+        unit = f', {measure["unit"]}' if measure.get("unit") else ""
+        for key, word in (("paper", "paper"), ("value", "here"),
+                          ("model", "model")):
+            if any(r.get(key) is not None for r in mine):
+                head.append(f'{measure["name"]}{unit}: {word}')
+                columns.append((measure["name"], key))
+    lines = [head]
+    for label in dict.fromkeys(r["label"] for r in rows):
+        by = {r["measure"]: r for r in rows if r["label"] == label}
+        lines.append([label] + [
+            cell(by[name]) if key == "value" else shown(by[name].get(key))
+            for name, key in columns])
+    return lines
+
+
+def pivoted(experiment):
+    """None where that would leave something out: the measure has to be the only one, the
+    axes two, no paper's figure, and a model that is the same in all columns."""
+    rows, axes = experiment["rows"], experiment.get("axes", {})
+    if len({row["measure"] for row in rows}) != 1 or len(rows) <= LONG or \
+            any(len(axes[row["label"]]) != 2 or row["paper"] is not None for row in rows):
+        return None
+    columns = list(dict.fromkeys(axes[row["label"]][1] for row in rows))
+    lines = {}
+    for row in rows:
+        first, second = axes[row["label"]]
+        lines.setdefault(first, {})[second] = row
+    models = {first: {row.get("model") for row in line.values()}
+              for first, line in lines.items()}
+    if any(len(values) > 1 for values in models.values()):
+        return None
+    with_model = any(values != {None} for values in models.values())
+    head = [measure_of(experiment), *columns] + ["model"] * with_model
+    return [head] + [
+        [first, *(cell(line[name]) if name in line else "" for name in columns)] +
+        [shown(next(iter(models[first])))] * with_model
+        for first, line in lines.items()]
+
+
+def measure_of(experiment):
+    """Its name and unit"""
+    measure = experiment["description"]["measure"][0]
+    return measure["name"] + (f', {measure["unit"]}' if measure.get("unit") else "")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables: a line for each run, or pivoted."""
+
+import unittest
+
+import judge
+import tables
+from expand import runs_of
+from small import small
+
+RTTS = ["1ms", "2ms", "3ms", "4ms", "5ms", "6ms"]
+NAMES = ["reno", "cubic", "bbr"]
+
+
+def many(value=lambda run: run["plan"]["rtt"] * 1e3, **measure):
+    """An experiment of 18 runs on two axes"""
+    one = small(vary=[{"path.rtt": RTTS}, {"flow.f.cc": NAMES}],
+                measure=[{"name": "goodput", "metric": "goodput", "unit": "Mbit/s",
+                          **measure}])
+    runs = runs_of(one)
+    return {"description": one, "axes": {run["label"]: run["axes"] for run in runs},
+            "rows": judge.rows_of(one, [(run, {"goodput": value(run)}) for run in runs])}
+
+
+class Tables(unittest.TestCase):
+    """Tables of figures"""
+
+    def test_pivoted(self):
+        head, *lines = tables.of(many())
+        self.assertEqual(head, ["goodput, Mbit/s", *NAMES])
+        self.assertEqual([line[0] for line in lines], RTTS)
+        self.assertEqual(lines[2], ["3ms", "3", "3", "3"])
+
+    def test_model_of_a_line(self):
+        head, *lines = tables.of(many(model="rtt * 2e3"))
+        self.assertEqual(head[-1], "model")
+        self.assertEqual(lines[2], ["3ms", "3", "3", "3", "6"])
+
+    def test_value_that_is_missing(self):
+        one = many()
+        one["rows"] = [row for row in one["rows"] if row["label"] != "3ms cubic"]
+        self.assertEqual(tables.of(one)[3], ["3ms", "3", "", "3"])
+
+    def test_left_as_it_is(self):
+        for one in (many(paper={"3ms": 4}), many(model={"cubic": 7})):
+            self.assertEqual(len(tables.of(one)), 19)
+        few = many()
+        few["rows"] = few["rows"][:16]
+        self.assertEqual(len(tables.of(few)), 17)
+        two = many()
+        two["rows"] = two["rows"] + [{**two["rows"][0], "measure": "lost"}]
+        self.assertIsNone(tables.pivoted(two))
