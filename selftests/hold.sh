@@ -112,6 +112,61 @@ reordering()
 	at_least "reordering seen" 1 "$(counter 'TcpExtTCP*Reorder')"
 }
 
+# sends_all N: so many streams with an equal part of the window each
+sends_all()
+{
+	[ "$(stream_shows cwnd | sort | uniq -c | xargs)" = "$1 $((FCWND / $1))" ]
+}
+
+# bbr_of NAME: of the first connection in $SHOWN, as ss prints it: bw in Mbit/s
+bbr_of()
+{
+	sed -n "s/.*bbr:(\(.*\)$1:\([0-9.]*\)\(Mbps\)\{0,1\}[,)].*/\2/p" <<<"$SHOWN" |
+		head -n 1
+}
+
+# Once, as a smaller round trip may be seen at any time
+look()
+{
+	SHOWN=$(in_src ss -Hti "dport = :$PORT")
+}
+
+# What ss prints as BBR's is circuit's: the part of the window, and what that makes of
+# the smallest round trip; with a rate, the pace.
+shown()
+{
+	local i pids=()
+
+	delay 10
+	for i in 1 2; do
+		background src circuit_sock send -C circuit -n 100000000000 $DST4 $PORT \
+			>/dev/null
+		pids+=($!)
+		succeeds "ss: $i streams" until_true 20 sends_all $i
+		look
+		within "ss: bw of one of $i, 1/10 Mbit/s" \
+			"$(awk -v ms="$(bbr_of mrtt)" -v n="$((FCWND / i))" \
+				'BEGIN { printf("%d", n * 1448 * 8 / ms / 100) }')" \
+			"$(awk -v mbit="$(bbr_of bw)" 'BEGIN { printf("%d", mbit * 10) }')" 2
+		equal "ss: its part of the window, of $i" "$(awk "BEGIN { print 1 / $i }")" \
+			"$(bbr_of pacing_gain)"
+		equal "ss: not cut" 1 "$(bbr_of cwnd_gain)"
+	done
+	kill "${pids[1]}"
+	end_sockets src
+	kill "${pids[0]}"
+	until_true 20 no_circuits
+	# 12.5 MB/s of frames are 95.6 Mbit/s of payload
+	in_src circuit_nl new far prefix $DST4/32 window $FCWND rate 12500000
+	background src circuit_sock send -C circuit -n 100000000000 $DST4 $PORT >/dev/null
+	until_true 20 sends_all 1
+	look
+	equal "ss: bw at a rate, Mbit/s" 95.6 "$(bbr_of bw)"
+	kill $!
+	end_sockets src
+	in_src circuit_nl del far
+}
+
 # A probe of the path's MTU takes one from the window until the next ACK, as it
 # leaves as one segment and holds two; a success would scale the window.
 mtu_probe()
@@ -141,5 +196,6 @@ timeouts
 idle
 marks
 reordering
+shown
 mtu_probe
 finish
