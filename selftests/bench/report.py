@@ -83,7 +83,7 @@ def opening(about):
              f'Made by `make bench` from commit {about["commit"]} on kernel '
              f'{" and ".join(about["hashes"])}, in virtual time: however busy '
              "the machine, the same seed gives the same figures, with the same "
-             "build of the kernel and in a folder as deep. Every run has a "
+             "build of the kernel. Every run has a "
              f"machine of its own, real tools ({tools}) "
              "and a network of namespaces (`selftests/bench/network.py`).", "",
              "What the lab carries without our code (an experiment outside "

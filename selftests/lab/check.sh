@@ -7,6 +7,7 @@
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	tap	the unit tests of what reads all others' results (tap.awk)
 #	bench	the unit tests of the bench's engine
+#	seed	that a seed makes the same run wherever the tree lies (uml.sh -s)
 #	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
@@ -61,7 +62,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap bench mutants fuzzers figures; lab_tests)
+	names=$(printf '%s\n' lint unit tap seed bench mutants fuzzers figures; lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
@@ -108,6 +109,7 @@ tap_of()
 	unit) unit_tests ;;
 	fuzzers) fuzzers ;;
 	tap) "$here/test_tap.sh" ;;
+	seed) "$here/test_seed.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
 		"$top/selftests/bench/test_bench.py" ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
@@ -179,7 +181,7 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
-	[ -n "$tests" ] || tests="unit tap bench mutants fuzzers $(lab_tests) lint" last=figures
+	[ -n "$tests" ] || tests="unit tap seed bench mutants fuzzers $(lab_tests) lint" last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \

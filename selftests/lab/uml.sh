@@ -53,7 +53,51 @@ if [ -z "$out" ]; then
 	trap 'rm -rf "$out"' EXIT
 fi
 out=$(realpath "$out")
-rm -f "$out/rc" "$out/dmesg" "$out/tainted" "$out/leaks"
+words=("$@")
+
+# With a seed, where tree, module and FOLDER lie on the host must change nothing, and each
+# component of a path is an allocation of the guest's.  Who may mount runs the machine where
+# they have the same names everywhere, below a folder of the host's that none of them is in.
+place()
+{
+	local place
+
+	for place in /mnt /srv /media; do
+		case $top/:$out/:$kernel/:${TMPDIR:-/tmp}/:$CACHE/ in
+		$place/* | *:$place/*) ;;
+		*)
+			mounted $place true 2>/dev/null && echo $place && return
+			;;
+		esac
+	done
+	return 1
+}
+
+# mounted PLACE COMMAND...: with tree and FOLDER there, which nobody else sees
+mounted()
+{
+	local place=$1
+
+	shift
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -m --propagation private sh -ec '
+		mount -t tmpfs lab "$1"
+		mkdir "$1/tree" "$1/out"
+		mount --bind "$2" "$1/tree"
+		mount --bind "$3" "$1/out"
+		shift 3
+		exec "$@"' - "$place" "$top" "$out" "$@"
+}
+
+# in_place PLACE: this script again, from there
+in_place()
+{
+	cp "$ko" "$out/tcp_circuit.ko"
+	cp "$kernel/tree/modules.builtin" "$out/"
+	LAB_PLACE=$1 LAB_KO=$1/out/tcp_circuit.ko LAB_BUILTIN=$1/out/modules.builtin \
+		mounted "$1" "$1/tree/selftests/lab/uml.sh" -m "$mem" -t "$limit" \
+		-o "$1/out" -s "$seed" "$1/tree${script#"$top"}" "${words[@]}"
+}
 
 # The machine's memory is a sparse file: on /dev/shm where all of it has room, on
 # disk otherwise (a container's /dev/shm has 64 MB).
@@ -99,8 +143,14 @@ seeded_words()
 		time-travel-start=1700000000000000000)
 }
 
+if [ -n "$seed" ] && [ -z "${LAB_PLACE:-}" ] && [[ $script = "$top"/* ]] && where=$(place); then
+	in_place "$where"
+	exit
+fi
+
+rm -f "$out/rc" "$out/dmesg" "$out/tainted" "$out/leaks"
 words=(LAB_SCRIPT="$script" LAB_OUT="$out" LAB_KO="$ko" LAB_DIR="$top"
-	LAB_BUILTIN="$kernel/tree/modules.builtin"
+	LAB_BUILTIN="${LAB_BUILTIN:-$kernel/tree/modules.builtin}"
 	LAB_KERNEL="${LAB_KERNEL:-}" "$@")
 init=$here/uml-init.sh
 if [ -n "$seed" ]; then

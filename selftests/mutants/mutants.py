@@ -62,7 +62,7 @@ class Mutant:
 
 def is_test(name):
     """One that a mutant may name: it passes or fails by what the tree is."""
-    return name in ("unit", "tap", "bench") or \
+    return name in ("unit", "tap", "seed", "bench") or \
         (TOP / "selftests" / f"{name}.sh").is_file()
 
 
