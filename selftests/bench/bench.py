@@ -6,13 +6,13 @@ Writes build/bench/ID.json, ID.svg, results.json, report.html and report.md.  Wh
 of them were made, and only then, docs/bench/ too.  Last line: "bench: N passed,
 N failed, N skipped", counting assertions; exit 1 when one failed.
 
-bench.py --report FILE: the report of results that were kept (results.json), without a run.
+bench.py --report FILE: the report of results that were kept (results.json), without a
+run.
 """
 
 import argparse
 import concurrent.futures
 import contextlib
-import json
 import os
 import shutil
 import subprocess
