@@ -11,7 +11,7 @@ top=$(cd "$here/../.." && pwd)
 
 "$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
 	libnl-route-3-dev libkmod-dev libjansson-dev iperf3 nuttcp tshark tcpdump \
-	pv socat gnuplot-nox iproute2 iputils-ping ethtool procps busybox kmod
+	pv socat python3-matplotlib iproute2 iputils-ping ethtool procps busybox kmod
 make -s -C "$top" tools
 make -s -C "$here/.." ../build/bin/circuit_nl
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,219 +1,286 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Plots: gnuplot, to SVG.
+"""Plots: matplotlib, to SVG.  What is on them is panels.py's to say.
 
-over_time   goodput of every flow, half a second each or `every`: a line for each
-against     a measure against the first axis, a line for each label of the others;
-            crosses are the paper's, dashes the model's
-arrivals    the first frames at the receiver, each at its time
-bars        for what lies on no line: a cluster for each value of the first axis, a
-            bar in it for each measure and value of the others; crosses are the
-            paper's
+The same results give the same bytes: nothing of the time, of chance or of the user's own
+settings is in them.  Text stays text, to be found and read aloud.
 """
 
-import re
-import subprocess
-import tempfile
-from pathlib import Path
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from errors import BenchError
+import axes
+import panels
+from judge import shown
 
-HEAD = """set terminal svg size 860,420 font "sans-serif,13" background "white"
-set encoding utf8
-set grid ytics lc rgb "#dddddd"
-set border 3
-set tics nomirror
-set key outside right top
-set datafile missing "-"
-"""
-COLOURS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf",
-           "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22")
-UNITS = {"bit": 1, "kbit": 1e-3, "mbit": 1, "gbit": 1e3, "us": 1e-3, "ms": 1,
-         "s": 1e3, "p": 1, "kB": 1, "MB": 1e3, "B": 1e-3, "KiB": 1.024,
-         "MiB": 1048.576, "bdp": 1, "%": 1, "": 1}
+PX = 72 / 96            # points, in which matplotlib counts
+WIDTH = 860             # px, as are all of these
+HEIGHTS = (305, 250, 180, 150)      # of a panel: the only one; in one row, a few, many
+MOST_BESIDE = (3, 2)            # panels
+TITLE, NAME, LEFT, RIGHT, BETWEEN, FOOT = 26, 22, 82, 24, 34, 30
+LEADER = 36             # from the end of a line to its name
+# Dark to light: they can be told apart in grey, too
+COLOURS = ("#111111", "#0a3d91", "#b83227", "#35a06a", "#ef9a20", "#93cdf5")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+STYLES = ("-", (0, (7, 1.5)), (0, (1.5, 1)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 1)),
+          (0, (5, 1, 1, 1, 1, 1)))
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "")
+GREY = "#777777"
+BEHIND = "#cfcfcf"
+DASHES = (0, (2, 1))    # a model's, wide: seen under a line that lies on it
+SETTINGS = {
+    "svg.fonttype": "none", "svg.hashsalt": "tcp_circuit", "font.family": "sans-serif",
+    "font.size": 12.5 * PX, "axes.titlesize": 12.5 * PX, "axes.grid": True,
+    "axes.grid.axis": "y", "grid.color": "#dddddd", "grid.linewidth": 0.6,
+    "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
+    "lines.linewidth": 1.5, "lines.markersize": 4.5, "hatch.linewidth": 0.5,
+    "hatch.color": "white", "legend.frameon": False, "axes.unicode_minus": False}
 
 
 def draw(experiment, path):
     """The experiment's plot; False when it has none."""
-    plot = experiment["description"].get("plot")
-    if not plot:
+    if not experiment["description"].get("plot"):
         return False
-    with tempfile.TemporaryDirectory() as folder:
-        script = KINDS[plot["kind"]](experiment, plot, Path(folder))
-        script = f'{HEAD}set output "{path}"\n{script}'
-        done = subprocess.run(["gnuplot"], input=script, capture_output=True,
-                              text=True, check=False)
-    if done.returncode:
-        raise BenchError(f"gnuplot: {done.stderr.strip()}")
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        figure_of(experiment["description"]["plot"]["kind"],
+                  panels.plot_of(experiment)).savefig(
+            path, format="svg",
+            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return True
 
 
-def _title(text):
-    return text.replace('"', "'").replace("_", " ")
+def figure_of(kind, plot):
+    """Title, panels, and what explains them below"""
+    spans = panels.spans_of(plot)
+    if kind == "bars":
+        spans = (-0.6, len(plot.ticks) - 0.4), spans[1]
+    at_ends = kind in ("over_time", "against") and panels.labelled(plot, spans[0])
+    room = Room(plot, spans, at_ends)
+    figure = Figure(figsize=(WIDTH * PX / 72, room.height * PX / 72), facecolor="white")
+    figure.text(8 / WIDTH, 1 - 8 / room.height, room.title, weight="bold", va="top")
+    for panel, pair in zip(plot.panels, axes_of(figure, plot, room)):
+        set_axes(pair, plot, spans, room)
+        if len(plot.panels) > 1:
+            pair.set_title(panel.name, loc="left")
+        KINDS[kind](pair, panel, plot, spans)
+    if at_ends:
+        name_ends(figure.axes[0], plot, spans, room)
+    explain(figure, room, kind)
+    return figure
 
 
-def _line(path, columns, title, i, style="lines lw 2"):
-    return (f'"{path}" using {columns} with {style} lc rgb '
-            f'"{COLOURS[i % len(COLOURS)]}" title "{_title(title)}"')
+class Room:
+    """How much of the picture each part takes, in px"""
+
+    def __init__(self, plot, spans, at_ends):
+        several = len(plot.panels) > 1
+        self.names = {line.name: axes.wrapped(line.name, 22)
+                      for line in plot.panels[0].lines} if at_ends else {}
+        self.right = RIGHT + max((LEADER + axes.width_of(name)
+                                  for name in self.names.values()), default=0)
+        self.beside(plot, spans)
+        self.high = HEIGHTS[several + (self.rows > 1) + (self.rows > 3)]
+        self.title = axes.wrapped(plot.title, 100)
+        self.legend = panels.legend_of(plot, at_ends)
+        self.in_row = columns_of([name for name, _ in self.legend])
+        self.between = NAME + 14
+        self.top = TITLE - 10 + axes.height_of(self.title) + NAME * several
+        self.below = axes.room_below(self.labels, self.turned) + 10
+        self.bottom = self.below + FOOT + self.legend_height()
+        self.height = (self.top + self.bottom + self.rows * self.high +
+                       (self.rows - 1) * self.between)
+
+    def beside(self, plot, spans):
+        """So many panels beside one another that labels of the axis are not turned"""
+        for most in MOST_BESIDE:
+            self.rows, self.columns = panels.grid_of(len(plot.panels), most)
+            self.wide = (WIDTH - LEFT - self.right -
+                         BETWEEN * (self.columns - 1)) / self.columns
+            self.labels, self.turned = axes.fitted(plot.ticks or {}, spans[0],
+                                                   "x" in plot.log, self.wide)
+            if not self.turned:
+                break
+
+    def legend_height(self):
+        """px"""
+        if not self.legend:
+            return 0
+        return -(-len(self.legend) // self.in_row) * (axes.LINE + 5) + 6
 
 
-def line_name(label, flow, flows):
-    """What tells this line from the others: run, flow, or both"""
-    words = [label] * (label != "all") + [flow] * (len(flows) > 1)
-    return ", ".join(words) or flow
+def columns_of(names):
+    """How many of them stand beside one another in the legend"""
+    widest = max((axes.width_of(name) for name in names), default=1) + 60
+    return max(1, min(len(names), int((WIDTH - 40) / widest)))
 
 
-def over_time(experiment, plot, folder):
-    """Means over `every`: what stood behind a hole comes all at once."""
-    return _in_time(experiment, plot, folder, "goodput, Mbit/s", "lines lw 2")
+def axes_of(figure, plot, room):
+    """matplotlib's axes, one for each panel; only those at the edge have words"""
+    grid = figure.add_gridspec(
+        room.rows, room.columns, left=LEFT / WIDTH, right=1 - room.right / WIDTH,
+        top=1 - room.top / room.height, bottom=room.bottom / room.height,
+        wspace=BETWEEN / room.wide, hspace=room.between / room.high)
+    found = []
+    for n in range(len(plot.panels)):
+        pair = figure.add_subplot(grid[divmod(n, room.columns)])
+        pair.tick_params(labelleft=n % room.columns == 0,
+                         labelbottom=n + room.columns >= len(plot.panels))
+        found.append(pair)
+    middle = (LEFT + WIDTH - room.right) / 2 / WIDTH
+    figure.text(middle, (room.bottom - room.below - 4) / room.height, plot.x,
+                ha="center", va="top")
+    figure.text(8 / WIDTH, (room.bottom + room.height - room.top) / 2 / room.height,
+                plot.y, rotation=90, va="center")
+    return found
 
 
-def arrivals(experiment, plot, folder):
+def set_axes(pair, plot, spans, room):
+    """Logarithms, limits, and a tick at every value there is"""
+    for name, axis in (("x", pair.xaxis), ("y", pair.yaxis)):
+        if name in plot.log:
+            getattr(pair, f"set_{name}scale")("log")
+            axis.set_minor_locator(NullLocator())
+    pair.set_xlim(spans[0])
+    pair.set_ylim(spans[1])
+    if "y" in plot.log:
+        pair.yaxis.set_major_locator(FixedLocator(axes.decades(*spans[1])))
+    else:
+        pair.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    pair.yaxis.set_major_formatter(FuncFormatter(lambda y, _: shown(float(f"{y:.10g}"))))
+    if plot.ticks:
+        pair.set_xticks(list(room.labels), list(room.labels.values()),
+                        rotation=90 if room.turned else 0)
+
+
+def looks_of(look):
+    """How a line looks"""
+    return {"color": COLOURS[look], "marker": MARKERS[look], "linestyle": STYLES[look]}
+
+
+def draw_lines(pair, panel, plot, spans):
+    """Measured, with the range of the seeds; the model behind, the paper before it"""
+    for line in panel.behind:
+        pair.plot(*columns(line.points), color=BEHIND, linewidth=1)
+    for look, model in panels.models_of(panel.lines):
+        pair.plot(*columns(model), linestyle=DASHES, linewidth=3.5,
+                  color=GREY if look is None else COLOURS[look], alpha=0.5)
+    for line in panel.lines:
+        often = max(1, len(line.points) // 10)
+        pair.plot(*columns(line.points), **looks_of(line.look),
+                  markevery=(line.look * often // panels.MOST, often))
+        draw_errors(pair, panels.errors_of(line.points, spans[1]), COLOURS[line.look])
+    draw_peaks(pair, panels.above(panel.lines, plot), spans)
+    for line in panel.lines:
+        draw_crosses(pair, line.paper, COLOURS[line.look])
+
+
+def columns(points):
+    """[x], [y]; nothing is drawn at None"""
+    return [x for x, *_ in points], [float("nan") if y is None else y
+                                     for _, y, *_ in points]
+
+
+def draw_errors(pair, errors, colour):
+    """From the lowest to the highest of several seeds"""
+    for x, value, low, high in errors:
+        pair.errorbar([x], [value], [[value - low], [high - value]], fmt="none",
+                      ecolor=colour, elinewidth=1, capsize=3)
+
+
+def draw_peaks(pair, texts, spans, beside=True):
+    """What is above the end of the axis: an arrow there, and how much it is"""
+    for x, text in texts.items():
+        away = (-7 if axes.part_of(x, spans[0], False) > 0.5 else 7) if beside else 0
+        pair.plot([x], [spans[1][1]], marker="^", markersize=7, color=COLOURS[0],
+                  clip_on=False)
+        pair.annotate(text, (x, spans[1][1]), (away, 3 if beside else -7), va="top",
+                      ha="right" if away < 0 else "left" if away else "center",
+                      textcoords="offset points",
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+
+
+def draw_crosses(pair, points, colour):
+    """The paper's, to be seen on whatever is below"""
+    for colour, width in (("white", 3.6), (colour, 1.8)):
+        pair.plot(*columns(points), linestyle="none", marker="x", markersize=8,
+                  markeredgewidth=width, color=colour, zorder=3, clip_on=False)
+
+
+def draw_points(pair, panel, plot, spans):
     """A point for each frame."""
-    return _in_time(experiment, plot, folder, "frames that have arrived",
-                    "points pt 7 ps 0.5")
+    for line in panel.lines:
+        pair.plot(*columns(line.points), linestyle="none", marker=MARKERS[line.look],
+                  markersize=2.5, color=COLOURS[line.look])
 
 
-def _in_time(experiment, plot, folder, what, style):
-    """The series of each flow in each run, or of those that the plot names"""
-    lines = []
-    for label, flows in experiment["series"].items():
-        if plot.get("runs") and label not in plot["runs"]:
-            continue
-        for flow, points in flows.items():
-            path = folder / str(len(lines))
-            path.write_text("\n".join(f"{t} {r}" for t, r in points))
-            lines.append(_line(path, "1:2", line_name(label, flow, flows),
-                               len(lines), style))
-    return (f'set xlabel "seconds"\nset ylabel "{what}"\n'
-            "set yrange [0:*]\nplot " + ", \\\n".join(lines) + "\n")
+def draw_bars(pair, panel, plot, spans):
+    """Clusters of bars, what each is worth written on it"""
+    offsets, wide = panels.offsets_of(len(panel.lines))
+    floor = spans[1][0] if "y" in plot.log else 0
+    for offset, line in zip(offsets, panel.lines):
+        points = [(x + offset, *more) for x, *more in line.points]
+        there = [(x, y) for x, y, *_ in points if y is not None]
+        pair.bar([x for x, _ in there], [y - floor for _, y in there], wide * 0.92,
+                 floor, color=COLOURS[line.look], hatch=HATCHES[line.look])
+        draw_errors(pair, panels.errors_of(points, spans[1]), GREY)
+        draw_peaks(pair, {x + offset: text for x, text in
+                          panels.above([line], plot).items()}, spans, beside=False)
+        draw_numbers(pair, panels.numbers_of(line, plot, spans[1]), offset)
+    for offset, line in zip(offsets, panel.lines):
+        draw_crosses(pair, [(x + offset, y) for x, y in line.paper], "black")
 
 
-def _x(text):
-    """The number in a label, for an axis; its units differ within an axis."""
-    match = re.match(r"([0-9.eE+-]+)/?([0-9.]*)([A-Za-z%]*)", text)
-    if not match:
-        return None
-    value = float(match[1]) * UNITS.get(match[3], 1)
-    return value / float(match[2]) if match[2] else value
+def draw_numbers(pair, numbers, offset):
+    """Above each bar, and above a cross that is there"""
+    for x, value, above, crossed in numbers:
+        pair.annotate(panels.brief(value), (x + offset, above), (0, 8 if crossed else 2),
+                      textcoords="offset points", ha="center", va="bottom",
+                      fontsize=10.5 * PX)
 
 
-def names_of(plot):
-    """The measures that a plot shows: one, or several in one unit."""
-    return plot.get("measures") or [plot["measure"]]
+def name_ends(pair, plot, spans, room):
+    """Each line's name beside its end, one above the other"""
+    lines = plot.panels[0].lines
+    ends = [panels.end_of(line) for line in lines]
+    middles = axes.spread(
+        [axes.part_of(y, spans[1], "y" in plot.log) * room.high for _, y in ends],
+        [axes.height_of(room.names[line.name]) for line in lines], room.high)
+    edge = 1 + LEADER / room.wide
+    for line, (x, y), middle in zip(lines, ends, middles):
+        look = looks_of(line.look)
+        pair.plot([edge - 4 / room.wide], [middle / room.high], marker=look["marker"],
+                  color=look["color"], transform=pair.transAxes, clip_on=False)
+        pair.annotate(room.names[line.name], (x, min(y, spans[1][1])),
+                      (edge + 4 / room.wide, middle / room.high), va="center",
+                      textcoords="axes fraction", annotation_clip=False, arrowprops={
+                          "arrowstyle": "-", "color": look["color"], "linewidth": 0.8,
+                          "shrinkA": 6, "shrinkB": 4, "relpos": (0, 0.5)})
 
 
-def groups_of(experiment, names):
-    """{measure, if several, and the other axes' values: [(first axis' value, row)]}"""
-    groups = {}
-    for row in experiment["rows"]:
-        if row["measure"] in names:
-            first, *rest = experiment["axes"][row["label"]] or [row["label"]]
-            which = [row["measure"]] if len(names) > 1 else []
-            groups.setdefault(" ".join(which + rest), []).append((first, row))
-    return groups
+def sample_of(name, look, kind):
+    """What stands before a name in the legend"""
+    if look is None:
+        return Line2D([], [], **{
+            "paper": {"linestyle": "none", "marker": "x", "markeredgewidth": 1.8},
+            "model": {"linestyle": DASHES, "linewidth": 3.5, "alpha": 0.5},
+            "the others": {"color": BEHIND}}[name] | (
+                {"color": GREY} if name != "the others" else {}))
+    if kind == "bars":
+        return Patch(facecolor=COLOURS[look], hatch=HATCHES[look])
+    return Line2D([], [], **looks_of(look))
 
 
-def _write_points(path, points):
-    """x, measured, paper, model; a dash is what gnuplot leaves out"""
-    path.write_text("\n".join(
-        " ".join("-" if v in (None, float("inf")) else f"{v:g}"
-                 for v in point) for point in sorted(points, key=lambda p: p[0])))
+def explain(figure, room, kind):
+    """The legend, below all panels"""
+    if room.legend:
+        figure.legend([sample_of(name, look, kind) for name, look in room.legend],
+                      [name for name, _ in room.legend], loc="lower center",
+                      ncol=room.in_row, borderaxespad=0.2, handlelength=3)
 
 
-def _points_of(groups):
-    """({group: [(x, measured, paper, model)]}, {x: its label})"""
-    numeric = all(_x(first) is not None
-                  for rows in groups.values() for first, _ in rows)
-    found, tics = {}, {}
-    for group, rows in groups.items():
-        found[group] = []
-        for n, (first, row) in enumerate(rows):
-            x = _x(first) if numeric else n
-            tics[x] = first
-            found[group].append((x, row["value"], row["paper"], row.get("model")))
-    return found, tics
-
-
-def models_of(found):
-    """{group: its model's name}: one for each model, however many groups it is
-    for, and no group's name where it is everybody's"""
-    groups = {}
-    for group, points in found.items():
-        if any(model is not None for *_, model in points):
-            key = tuple((x, model) for x, *_, model in points)
-            groups.setdefault(key, []).append(group)
-    return {mine[0]: "model" if len(mine) == len(found) > 1
-            else f"{mine[0]} model".strip() for mine in groups.values()}
-
-
-def _lines_of(path, points, group, model, i):
-    """Measured, and the paper's and the model's where there are any"""
-    lines = [_line(path, "1:2", group or "measured", i, "linespoints pt 7 lw 2")]
-    if any(paper is not None for _, _, paper, _ in points):
-        lines.append(_line(path, "1:3", f"{group} paper".strip(), i,
-                           "points pt 2 ps 1.3 lw 2"))
-    if model:
-        lines.append(_line(path, "1:4", model, i, "lines dt 2"))
-    return lines
-
-
-def against(experiment, plot, folder):
-    """One line for each measure and combination of the other axes."""
-    found, tics = _points_of(groups_of(experiment, names_of(plot)))
-    models = models_of(found)
-    lines = []
-    for i, (group, points) in enumerate(found.items()):
-        _write_points(folder / str(i), points)
-        lines += _lines_of(folder / str(i), points, group, models.get(group), i)
-    return _axes(experiment, plot, tics) + "\nplot " + \
-        ", \\\n".join(lines) + "\n"
-
-
-def _axes(experiment, plot, tics):
-    """Labels, ticks at the values there are, logarithms"""
-    name, *more = names_of(plot)
-    unit = next(r["unit"] for r in experiment["rows"] if r["measure"] == name)
-    shown = ", ".join(filter(None, [plot.get("y", "" if more else name), unit]))
-    words = [f'set ylabel "{_title(shown)}"',
-             f'set xlabel "{_title(plot.get("x", ""))}"',
-             "set xtics (" + ", ".join(f'"{t}" {x:g}' for x, t in
-                                       tics.items()) + ")"]
-    words += [f"set logscale {axis}" for axis in plot.get("log", "")]
-    if "y" not in plot.get("log", ""):
-        words.append("set yrange [0:*]")
-    return "\n".join(words)
-
-
-def clusters_of(groups):
-    """([first axis' value], width of a cluster: its bars and a gap,
-    {group: [(where on x, row)]})"""
-    labels = list(dict.fromkeys(first for rows in groups.values()
-                                for first, _ in rows))
-    wide = len(groups) + (len(groups) > 1)
-    return labels, wide, {
-        name: [(labels.index(first) * wide + i, row) for first, row in rows]
-        for i, (name, rows) in enumerate(groups.items())}
-
-
-def bars(experiment, plot, folder):
-    """Clusters of bars."""
-    labels, wide, found = clusters_of(groups_of(experiment, names_of(plot)))
-    tics = {n * wide + (len(found) - 1) / 2: name for n, name in enumerate(labels)}
-    lines, crosses = [], []
-    for i, (bar, points) in enumerate(found.items()):
-        path = folder / str(i)
-        _write_points(path, [(x, r["value"], r["paper"], None)
-                             for x, r in points])
-        lines.append(_line(path, "1:2", bar or names_of(plot)[0], i, "boxes"))
-        if any(r["paper"] is not None for _, r in points):
-            crosses.append(f'"{path}" using 1:3 with points pt 2 ps 1.3 lw 2 '
-                           f'lc rgb "black" title "{"" if crosses else "paper"}"')
-    return (_axes(experiment, plot, tics) + "\nset boxwidth 0.8\n"
-            "set style fill solid 0.6\n"
-            f"set xrange [-1:{(len(labels) - 1) * wide + len(found)}]\n"
-            "set xtics rotate by -20\nplot " +
-            ", \\\n".join(lines + crosses) + "\n")
-
-
-KINDS = {"over_time": over_time, "against": against, "arrivals": arrivals,
-         "bars": bars}
+KINDS = {"over_time": draw_lines, "against": draw_lines, "arrivals": draw_points,
+         "bars": draw_bars}
