@@ -87,8 +87,10 @@ SCHEMA = {
                 "expect": model, "model": model, "tolerance": text,
                 "least": model, "most": model},
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
-             "measure": text, "measures": words, "x": text, "y": text, "log": text,
-             "runs": words, "every": units.time},
+             "measure": text, "measures": words, "x": text, "y": text,
+             "runs": words, "every": units.time, "clip": number,
+             "log": _one_of("x", "y", "xy"),
+             "panels": _one_of("run", "flow", "first", "line")},
 }
 LISTS = ("flow", "step", "measure")
 NEEDED = {"": ("title", "source", "why"), "path": ("rate", "rtt"),
@@ -143,6 +145,7 @@ def check(data):
     _check_sender(data.get("sender", {}))
     _check_flows(data)
     _check_measures(data)
+    _check_plot(data.get("plot"))
 
 
 def _present(name, sections):
@@ -246,3 +249,16 @@ def _check_measures(data):
         wanted = measure.get("flow")
         if wanted and wanted not in flows:
             raise BenchError(f'measure.flow: no flow is called "{wanted}"')
+
+
+def _check_plot(plot):
+    """What its kind needs, and what has a meaning there."""
+    if plot is None:
+        return
+    if "kind" not in plot:
+        raise BenchError("plot.kind is missing")
+    in_time = plot["kind"] in ("over_time", "arrivals")
+    if not in_time and "x" not in plot:
+        raise BenchError("plot.x is missing: what is the first axis, and in what unit?")
+    if not in_time and plot.get("panels", "line") != "line":
+        raise BenchError(f'plot.panels: "{plot["panels"]}" is for plots over time')

@@ -105,6 +105,16 @@ class Descriptions(unittest.TestCase):
         self.refused("only iperf3 reads and writes", flow=[
             {"name": "f", "tool": "nuttcp", "from": "src", "to": "dst",
              "seconds": 1, "writes": "1gbit"}])
+        for words, plot in (
+                ("plot.kind is missing", {"x": "rate"}),
+                ("plot.x is missing", {"kind": "bars", "measure": "goodput"}),
+                ('panels: "run" is for plots over time', {
+                    "kind": "against", "measure": "goodput", "x": "", "panels": "run"}),
+                ('panels: "all" is none of run, flow, first, line', {
+                    "kind": "over_time", "panels": "all"}),
+                ('log: "yx" is none of x, y, xy', {"kind": "bars", "log": "yx"})):
+            self.refused(words, plot=plot)
+        description.check(small(plot={"kind": "over_time", "panels": "flow", "clip": 9}))
         self.refused('"m": expect and tolerance', measure=[
             {"name": "m", "metric": "goodput", "expect": 1}])
         self.refused('"m": expect and tolerance', measure=[
