@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass, field
 
 import axes
+import results
 from errors import BenchError
 from judge import shown
 
@@ -101,9 +102,10 @@ def alone(plot):
 
 
 def _in_time(experiment, asked, what):
-    """The series of each flow in each run, or of those that the plot names"""
+    """The series of each flow in each run, or of those that the plot names; of a run
+    and of what was kept of it the same"""
     lines = [Line(_ways_of(label, experiment["axes"].get(label, []), flow, flows),
-                  [(t, value, value, value) for t, value in points])
+                  [(t, value, value, value) for t, value in results.kept(points)])
              for label, flows in experiment["series"].items()
              if label in asked.get("runs", [label])
              for flow, points in flows.items()]

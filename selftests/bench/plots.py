@@ -26,7 +26,7 @@ COLOURS = ("#111111", "#0a3d91", "#b83227", "#35a06a", "#ef9a20", "#93cdf5")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 STYLES = ("-", (0, (7, 1.5)), (0, (1.5, 1)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 1)),
           (0, (5, 1, 1, 1, 1, 1)))
-HATCHES = ("", "///", "...", "\\\\\\", "xxx", "")
+HATCHES = ("", "//", "--", "\\\\", "xx", "||")
 GREY = "#777777"
 BEHIND = "#cfcfcf"
 DASHES = (0, (2, 1))    # a model's, wide: seen under a line that lies on it

@@ -29,11 +29,14 @@ def _plain(value):
     return value
 
 
+def kept(points):
+    """A series as it is kept"""
+    return [[float(f"{number:.{DIGITS}g}") for number in point] for point in points]
+
+
 def text_of(experiment):
     """One line"""
-    series = {label: {flow: [[float(f"{number:.{DIGITS}g}") for number in point]
-                             for point in points]
-                      for flow, points in flows.items()}
+    series = {label: {flow: kept(points) for flow, points in flows.items()}
               for label, flows in experiment.get("series", {}).items()}
     return json.dumps(_plain({**experiment, "series": series}), allow_nan=False)
 

@@ -166,6 +166,19 @@ class Panels(unittest.TestCase):
         self.assertEqual([p[:2] for p in plot.panels[0].lines[0].points],
                          [(0.001, 3), (0.005, 2)])
 
+    def test_seeds_have_a_range(self):
+        one = experiment({"1ms": {"x": 5}, "9ms": {"x": 6}})
+        one["rows"][0].update(low=4, high=8)
+        del one["rows"][1]["low"]
+        self.assertEqual([p[1:] for p in panels.plot_of(one).panels[0].lines[0].points],
+                         [(5, 4, 8), (6, 6, 6)])
+
+    def test_a_kept_series_is_the_same(self):
+        one = in_time(["a 1"], "f")
+        one["series"]["a 1"]["f"] = [[0.1 + 0.2, 123.4567]]
+        self.assertEqual(panels.plot_of(one).panels[0].lines[0].points[0][:2],
+                         (0.3, 123.457))
+
     def test_never_and_nothing_are_left_out(self):
         self.assertEqual([panels.kept(v, "x") for v in (None, math.inf, 0, -1, 2)],
                          [None, None, 0, -1, 2])
