@@ -110,7 +110,7 @@ tap_of()
 	fuzzers) fuzzers ;;
 	tap) "$here/test_tap.sh" ;;
 	seed) "$here/test_seed.sh" ;;
-	bench) PYTHONDONTWRITEBYTECODE=1 python3 \
+	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/bench/test_bench.py" ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
