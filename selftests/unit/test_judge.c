@@ -74,6 +74,13 @@ static void loss(void **state)
 	s = well(&gigabit);
 	lose(&s, 110);
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 2000);
+	/* the threshold itself is borne */
+	s.delivered = 9000;
+	s.lost = 1000;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_NONE), 0);
+	s.lost = 1010;
+	s.delivered = 8990;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 2000);
 	s = well(&gigabit);
 	lose(&s, 500);	/* no more than half */
 	s.lost = s.delivered;
@@ -82,6 +89,17 @@ static void loss(void **state)
 	s.rtt_us = 60000;
 	lose(&s, 600);	/* counts twice */
 	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 1000);
+}
+
+/* 20 segments a tick: a slot lasts until there are 256. */
+static void rare_segments(void **state)
+{
+	const struct judge_sample s = {
+		.ms = TICK_MS, .delivered = 16, .lost = 4, .rtt_us = 10000,
+	};
+
+	(void)state;
+	assert_int_equal(trips_in(&gigabit, s, JUDGE_LOSS), 4 * 13 * TICK_MS);
 }
 
 static void off(void **state)
@@ -382,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_slots),
 		cmocka_unit_test(loss),
+		cmocka_unit_test(rare_segments),
 		cmocka_unit_test(off),
 		cmocka_unit_test(short_loss),
 		cmocka_unit_test(ten_times),
