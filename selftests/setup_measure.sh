@@ -311,7 +311,7 @@ several()
 	in_src sysctl -qw net.ipv4.tcp_sack=0
 	run setup verify --measure --for 1s
 	equal "a difference: exit status" 1 "$RC"
-	matches "a difference: a line" '^eth1: sysctl net.ipv4.tcp_sack is 0, plan wants 1$' "$OUT"
+	matches "a difference: a line" '^ska on eth1: sysctl net.ipv4.tcp_sack is 0, plan wants 1$' "$OUT"
 	matches "a difference: measured all the same" '^lhc +100mbit .* held$' "$OUT"
 	matches "a difference: said" '^ctcp-setup: [12] differences? from what was set up' "$ERR"
 	in_src sysctl -qw net.ipv4.tcp_sack=1

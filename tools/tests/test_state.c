@@ -955,6 +955,53 @@ static void test_files(void **state)
 	remove_store(&s);
 }
 
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+static unsigned int synced_files, synced_dirs;
+
+/* In place of fsync() in all of this program: --wrap */
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	if (S_ISDIR(st.st_mode))
+		synced_dirs++;
+	else
+		synced_files++;
+	return __real_fsync(fd);
+}
+
+/* What is in the file, and its name */
+static void assert_on_disk(void)
+{
+	assert_true(synced_files > 0);
+	assert_true(synced_dirs > 0);
+	synced_files = 0;
+	synced_dirs = 0;
+}
+
+/* A host that loses its power has the file of before or all of the new one. */
+static void test_on_disk(void **state)
+{
+	struct fixture *f = *state;
+	struct store s;
+	char dir[64], path[128];
+	struct err e;
+
+	open_store(&s, dir);
+	synced_files = 0;
+	synced_dirs = 0;
+	assert_int_equal(store_write(&s, &f->st, &e), 0);
+	assert_on_disk();
+	snprintf(path, sizeof(path), "%s/file", dir);
+	assert_int_equal(replace_file(path, "new", 3, &e), 0);
+	assert_on_disk();
+	unlink(path);
+	remove_store(&s);
+}
+
 static void test_damaged_file(void **state)
 {
 	struct fixture *f = *state;
@@ -1283,6 +1330,7 @@ int main(void)
 		cmocka_unit_test(test_lists_of_a_change),
 		cmocka_unit_test(test_confirm_sentences),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_on_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_dir, setup, teardown),

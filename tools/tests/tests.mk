@@ -16,6 +16,9 @@ $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
+# whether a file is on the disk before it takes the place of another
+$(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
+
 # the program itself, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
 	@mkdir -p $(@D)
