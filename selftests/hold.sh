@@ -167,6 +167,23 @@ shown()
 	in_src circuit_nl del far
 }
 
+# A write to the sysctl reaches a stream that has been steady for long.
+follows()
+{
+	local window
+
+	delay 10
+	background src circuit_sock send -C circuit -n 100000000000 $DST4 $PORT >/dev/null
+	until_true 20 sends_all 1
+	for window in 60 $FCWND; do
+		set_in src net.ipv4.tcp_circuit_fcwnd $window
+		succeeds "the sysctl becomes $window: so does a running stream's window" \
+			until_true 3 stream_window_is $window
+	done
+	kill $!
+	end_sockets src
+}
+
 # A probe of the path's MTU takes one from the window until the next ACK, as it
 # leaves as one segment and holds two; a success would scale the window.
 mtu_probe()
@@ -197,5 +214,6 @@ idle
 marks
 reordering
 shown
+follows
 mtu_probe
 finish
