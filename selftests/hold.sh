@@ -53,9 +53,10 @@ loss()
 # The path is dead for a while in the middle of a transfer.
 timeouts()
 {
-	local out
+	local out before
 
 	delay 10
+	before=$(field timeouts "$(in_src circuit_nl stats)")
 	mkfifo "$TMP/go"
 	send -r -n 20000000 <"$TMP/go" >"$TMP/out" &
 	exec 8>"$TMP/go"
@@ -69,6 +70,8 @@ timeouts()
 	out=$(<"$TMP/out")
 	held "after timeouts" "$out"
 	at_least "timeouts entered" 2 "$(field losses "$out")"
+	at_least "timeouts that the namespace counts" 2 \
+		$(($(field timeouts "$(in_src circuit_nl stats)") - before))
 	at_least "windows restored" 1 "$(field restored "$out")"
 	equal "the sender saw state Loss" 4 "$(field state_max "$out")"
 }
