@@ -81,6 +81,19 @@ host()
 		addr add fd78::1/64 dev eth1 nodad
 	END
 	in_host sysctl -qw net.ipv4.tcp_no_metrics_save=0
+	until_true 10 settled
+}
+
+# The kernel makes IPv6's own routes by itself, some time after a link is up: what a test
+# compares with later has them all.
+settled()
+{
+	local routes
+
+	routes=$(in_host ip -6 route show table local)
+	grep -q '^local fd78::1 dev eth1 ' <<<"$routes" &&
+		grep -q '^multicast ff00::/8 dev eth1 ' <<<"$routes" &&
+		grep -q '^multicast ff00::/8 dev far1 ' <<<"$routes"
 }
 
 # The one made last, where its state does not matter any more.
