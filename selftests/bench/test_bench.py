@@ -6,6 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
+
 class Tap(unittest.TestResult):
     """One line for each test"""
 
