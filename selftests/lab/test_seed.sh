@@ -7,7 +7,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 
-DEEP=$TMP/a/folder/much/deeper/below/the/root/with_a_long_name
+DEEP=$TMP/one/of/many/much/deeper/folders/with_a_long_name
 LAB_KO=$("$here/uml-module.sh") || exit 1
 export LAB_KO
 
