@@ -771,6 +771,24 @@ static void test_kept_for_another(void **state)
 	assert_as_before(&fake);
 }
 
+/* A queue that the administrator made longer, or shorter, is his; only 0 is none. */
+static void test_queue_of_the_administrator(void **state)
+{
+	static const char * const lengths[] = { "10000", "1" };
+	struct circuit c = circuit("eth1", 500000000, 26000, false);
+	struct undo_result result;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		fake_put(&fake, ITEM_TXQLEN, "eth1", lengths[i]);
+		assert_true(apply(&c) > 0);
+		assert_value(&fake, ITEM_TXQLEN, "eth1", lengths[i]);
+		assert_int_equal(undo("eth1", false, &result), 0);
+		assert_value(&fake, ITEM_TXQLEN, "eth1", lengths[i]);
+	}
+}
+
 /* In place, the circuit's own, and no sysctl.  The rate stays, for the breaker. */
 static void test_pace(void **state)
 {
@@ -1622,6 +1640,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_three_in_any_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fail_below_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_killed_below_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_queue_of_the_administrator, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kept_for_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_window, setup, teardown),
