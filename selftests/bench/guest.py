@@ -3,8 +3,9 @@
 """One run, inside the virtual-time machine: network, hosts, flows, raw results.
 
 Reads /lab/plan.json (expand.py's plan), leaves in /lab what the tools said:
-FLOW.client, FLOW.server, ss, qdiscs.json, ping, HOST.pcap.  What a run needs is
-started and stopped by one clock; nothing here computes a figure.
+FLOW.client, FLOW.server, ss, port, qdiscs.json, counters.json, ping,
+HOST.pcap.  What a run needs is started and stopped by one clock; nothing here computes a
+figure.
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 from network import in_ns, inside, lay, run, sysctl
 
 LAB = "/lab/"
+HERE = Path(__file__).resolve().parent
 GRACE = 600     # s of virtual time that a flow may last beyond its end
 
 
@@ -99,16 +101,33 @@ def keep(name, content):
         file.write(content)
 
 
+def ends_of(flow):
+    """(who listens, who connects): the data go from `from` to `to`, and users ask for
+    them."""
+    if flow["tool"] == "users":
+        return flow["from"], flow["to"]
+    return flow["to"], flow["from"]
+
+
 def server_of(flow, port):
-    """The receiving program of a flow, or None."""
+    """The program of a flow that listens."""
     if flow["tool"] == "nuttcp":
         return ["nuttcp", "-1", "-P", str(port), "-p", str(port + 500)]
+    if flow["tool"] in ("stream", "users"):
+        return [HERE / f"{flow['tool']}.py", "serve", str(port), flow["cc"],
+                *flow["options"]]
     return ["iperf3", "-s", "-1", "-i", "0.1", "-J", "-p", str(port),
             *file_of(flow, "writes")]
 
 
 def client_of(flow, port, address):
-    """The sending program of a flow."""
+    """The program of a flow that connects."""
+    if flow["tool"] == "stream":
+        return [HERE / "stream.py", "send", address, str(port), flow["cc"],
+                str(flow["bytes"])]
+    if flow["tool"] == "users":
+        return [HERE / "users.py", "ask", address, str(port), str(flow["streams"]),
+                str(flow["seconds"]), *flow["options"]]
     long = ["-t", str(flow["seconds"])]
     if flow["bytes"]:
         long = ["-n", str(flow["bytes"])]
@@ -183,7 +202,7 @@ class Transfers:
 
     def listen(self, flow):
         self.turn(flow, "writes", "", "/dev/null")
-        self.spawn(flow["to"], server_of(flow, self.ports[flow["name"]]),
+        self.spawn(ends_of(flow)[0], server_of(flow, self.ports[flow["name"]]),
                    flow["name"] + ".server")
 
     def start(self, flow):
@@ -192,8 +211,9 @@ class Transfers:
             for host in (flow["from"], flow["to"]):
                 sysctl(host, "net.ipv4.tcp_congestion_control", flow["cc"])
         self.turn(flow, "reads", "/dev/zero", "")
-        self.spawn(flow["from"], client_of(flow, self.ports[flow["name"]],
-                                           self.addresses[flow["to"]]),
+        listener, asking = ends_of(flow)
+        self.spawn(asking, client_of(flow, self.ports[flow["name"]],
+                                     self.addresses[listener]),
                    flow["name"] + ".client")
 
     def wait(self, longest):
@@ -209,7 +229,7 @@ def wait_listening(plan):
     wanted = len(plan["flows"])
     for _ in range(100):
         ready = 0
-        for host in {f["to"] for f in plan["flows"]}:
+        for host in {ends_of(f)[0] for f in plan["flows"]}:
             with inside(host):
                 ready += len(run(["ss", "-Hltn"]).splitlines())
         if ready >= wanted:
@@ -219,17 +239,27 @@ def wait_listening(plan):
 
 
 class Sampler:
-    """ss of the sending host, again and again: '# TIME' before each."""
+    """ss of the sending host, again and again, '# TIME' before each; and what the
+    switch's port has sent and dropped by then: 'TIME BYTES PACKETS DROPS'."""
 
     def __init__(self, clock):
         self.clock = clock
         self.file = open(LAB + "ss", "w", encoding="utf-8")
+        self.port = open(LAB + "port", "w", encoding="utf-8")
 
     def __call__(self):
+        now = self.clock.now()
         with inside("src"):
             out = run(["ss", "-tinHO"])
-        self.file.write(f"# {self.clock.now():.6f}\n{out}")
+        self.file.write(f"# {now:.6f}\n{out}")
         self.file.flush()
+        with inside("sw"):
+            root = next((q for q in json.loads(run(["tc", "-j", "-s", "qdisc", "show",
+                                                    "dev", "to-dst"]))
+                         if q.get("root")), {})
+        self.port.write(f"{now:.6f} " + " ".join(
+            str(root.get(key, 0)) for key in ("bytes", "packets", "drops")) + "\n")
+        self.port.flush()
 
 
 def start_traces(plan):
@@ -268,6 +298,24 @@ def qdiscs(hosts):
     return {host: json.loads(run(["tc", "-n", host, "-j", "-s", "qdisc",
                                   "show"]) or "[]")
             for host in hosts}
+
+
+def counters(ends):
+    """The kernel's own, of TCP, by host: {host: {"RetransSegs": n}}; and what the module
+    counts, in its words."""
+    found = {}
+    for host in ends:
+        found[host] = {"module": run(in_ns(host, ["circuit_nl", "stats"]))}
+        with inside(host):
+            for name in ("snmp", "netstat"):
+                # /proc/net is this thread's own
+                lines = Path(f"/proc/thread-self/net/{name}").read_text(
+                    encoding="ascii").splitlines()
+                for names, values in zip(lines[::2], lines[1::2]):
+                    kind, *names = names.split()
+                    if kind in ("Tcp:", "TcpExt:"):
+                        found[host].update(zip(names, map(int, values.split()[1:])))
+    return found
 
 
 def greet(ends, addresses):
@@ -315,6 +363,7 @@ def main():
     transfers.wait(last)
     stop_traces(traces)
     keep("qdiscs.json", json.dumps(qdiscs(namespaces)))
+    keep("counters.json", json.dumps(counters(ends)))
 
 
 main()

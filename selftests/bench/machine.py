@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 OUT = TOP / "build" / "bench"
 LAB = HERE.parent / "lab"
+PROGRAMS = {name: HERE / f"{name}.py" for name in ("stream", "users")}
 LIMIT = 1800        # s of real time for one run
 
 
@@ -46,6 +47,8 @@ class Lab:
     def folder_of(self, run):
         """Where the run's raw results are."""
         key = self.base.copy()
+        for tool in {f["tool"] for f in run["plan"]["flows"]} & PROGRAMS.keys():
+            key.update(PROGRAMS[tool].read_bytes())
         key.update(json.dumps([run["plan"], run["seed"], run["memory"]],
                               sort_keys=True).encode())
         return OUT / "raw" / key.hexdigest()[:16]

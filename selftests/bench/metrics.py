@@ -6,6 +6,7 @@ has put into its own buffer.  A metric is a function of (raw, measure) in METRIC
 its first line of documentation is what the report prints under the table.
 """
 
+import json
 import re
 import statistics
 
@@ -159,6 +160,51 @@ def path_drops(raw, _):
     return raw.drops("wan-dst", "on")
 
 
+def _port_between(raw, measure):
+    """(s, bytes, packets, drops) of the switch's port, between two of its samples"""
+    found = [[float(n) for n in line.split()] for line in raw.text("port").splitlines()]
+    inside = [p for p in found
+              if measure["from"] - 0.001 <= p[0] <= measure["until"] + 0.001]
+    if len(inside) < 2:
+        raise BenchError(f"{raw.folder.name}: the port was not sampled between "
+                         f"{measure['from']} and {measure['until']} s")
+    return [b - a for a, b in zip(inside[0], inside[-1])]
+
+
+def utilisation(raw, measure):
+    """what the switch's port sent, percent of what its line carries"""
+    seconds, sent, _, _ = _port_between(raw, measure)
+    return 100 * sent * 8 / seconds / raw.plan["line"]
+
+
+def port_drop_percent(raw, measure):
+    """packets that the switch's port dropped, percent of those that came to it"""
+    _, _, packets, drops = _port_between(raw, measure)
+    return 100 * drops / (packets + drops)
+
+
+def kernel_resent(raw, _):
+    """segments that the sending host sent again, by its kernel's count (RetransSegs)"""
+    return raw.counters["src"]["RetransSegs"]
+
+
+def trips(raw, _):
+    """times that the breaker of a circuit tripped on the sending host"""
+    return int(re.search(r"\btrips[= ](\d+)", raw.counters["src"]["module"])[1])
+
+
+def cwnd_swing(raw, measure):
+    """largest less mean congestion window (ss cwnd), segments"""
+    flow, _, _ = _window(raw, measure)
+    began = raw.flows[flow]["start"]
+    start, end = measure.get("from", 0) + began, measure["until"] + began
+    found = [int(n) for t, s in raw.samples if start <= t < end
+             for n in re.findall(r"\bcwnd:(\d+)", s) if int(n) > 10]
+    if not found:
+        raise BenchError(f"{raw.folder.name}: ss showed no window from {start} s on")
+    return max(found) - statistics.mean(found)
+
+
 def udp_lost(raw, measure):
     """UDP datagrams that did not arrive, percent"""
     flow, _, _ = _window(raw, measure)
@@ -196,6 +242,11 @@ def full_rate(raw, measure):
         if held >= wanted:
             return (time - rtt - syn) / rtt
     return float("inf")
+
+
+def full_time(raw, measure):
+    """s from the first SYN until FULL of the line arrives, for a round trip"""
+    return full_rate(raw, measure) * raw.plan["rtt"]
 
 
 def gaps(raw):
@@ -263,6 +314,8 @@ def ping(raw, _):
 def tool_resent(raw, measure):
     """segments sent again, as the tool itself reports them"""
     flow, _, _ = _window(raw, measure)
+    if raw.flows[flow]["tool"] == "stream":
+        return json.loads(raw.text(f"{flow}.client"))["retransmits"]
     if raw.flows[flow]["tool"] == "nuttcp":
         last = nuttcp_fields(raw.text(f"{flow}.client").splitlines()[-1])
         return int(last.get("retrans", 0))
@@ -289,11 +342,6 @@ def trace_excess(raw, measure):
 METRICS = {f.__name__: f for f in (
     goodput, total, part, share, slowest_stream, fastest_stream, filled, lowest,
     spread, recovery, resent, resent_percent,
-    shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate,
+    shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate, full_time,
     burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent,
-    trace_excess)}
-
-
-def figure(raw, measure):
-    """The number that a measure asks for."""
-    return METRICS[measure["metric"]](raw, measure)
+    trace_excess, utilisation, port_drop_percent, kernel_resent, trips, cwnd_swing)}

@@ -178,8 +178,13 @@ def packets_of(wires, size):
              "gro_max_size", str(size)])
 
 
+def address(plan, net, last):
+    """Of a host, as its flows use it"""
+    return ipv6_of(net)[0] + str(last) if plan["ipv6"] else f"{net}.{last}"
+
+
 def lay(plan):
-    """Build it; its namespaces, and the receivers' addresses."""
+    """Build it; its namespaces, and the hosts' addresses."""
     wires = Wires(plan)
     sources = sorted({"src"} | {f["from"] for f in plan["flows"]},
                      reverse=True)
@@ -188,12 +193,12 @@ def lay(plan):
         wires.link(name, "eth1", "sw", "from-" + name, f"10.77.{i}")
         wires.route(name, "default", f"10.77.{i}.2")
     towards(wires, plan, "dst", 1, plan["rtt"])
-    addresses = {"dst": ipv6_of("10.79.1")[0] + "2" if plan["ipv6"]
-                 else "10.79.1.2"}
+    addresses = {name: address(plan, f"10.77.{i}", 1)
+                 for i, name in enumerate(sources, 1)}
+    addresses["dst"] = address(plan, "10.79.1", 2)
     if plan["rtt2"] is not None:
         towards(wires, plan, "dst2", 2, plan["rtt2"])
-        addresses["dst2"] = (ipv6_of("10.79.2")[0] + "2" if plan["ipv6"]
-                             else "10.79.2.2")
+        addresses["dst2"] = address(plan, "10.79.2", 2)
     wires.make()
     for ns in wires.namespaces:
         sysctl(ns, "net.ipv4.ip_forward", 1)

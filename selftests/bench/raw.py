@@ -83,6 +83,11 @@ class Raw:
                 for p in parts]
 
     @cached_property
+    def counters(self):
+        """{host: {"RetransSegs": n, "module": its words}} at the end of the run"""
+        return json.loads(self.text("counters.json"))
+
+    @cached_property
     def samples(self):
         """[(time, text of ss)]"""
         parts = re.split(r"^# ([0-9.]+)\n", self.text("ss"), flags=re.M)[1:]

@@ -130,6 +130,43 @@ class Metrics(unittest.TestCase):
         self.assertAlmostEqual(metrics.full_rate(Fake(), {}), 2.4, 1)
         self.assertEqual(metrics.full_rate(Fake(), {"where": "src"}), float("inf"))
 
+    def test_full_time(self):
+        raw_ = unittest.mock.Mock(plan={"rtt": 0.05})
+        with unittest.mock.patch.object(metrics, "full_rate", lambda *_: 2.5):
+            self.assertAlmostEqual(metrics.full_time(raw_, {}), 0.125)
+
+    def test_of_the_switch_port(self):
+        said = "0.5 100 1 0\n2 1100 3 1\n3 3000 10 1\n4 3600 100 11\n9 0 0 0\n"
+        one = raw.Raw("/", {"flows": [], "line": 8000})
+        stretch = {"from": 2, "until": 4}
+        with unittest.mock.patch.object(one, "text", lambda _: said):
+            # 2500 bytes in 2 s of the 1000 that 8000 bit/s are in each
+            self.assertAlmostEqual(metrics.utilisation(one, stretch), 125)
+            self.assertAlmostEqual(metrics.port_drop_percent(one, stretch),
+                                   100 * 10 / 107)
+            with self.assertRaisesRegex(BenchError, "not sampled between 5 and 9"):
+                metrics.utilisation(one, {"from": 5, "until": 9})
+
+    def test_counters(self):
+        one = raw.Raw("/", {"flows": []})
+        said = ('{"src": {"RetransSegs": 7, "module": "stats: kept=1 trips=3 resets=2"}, '
+                '"dst": {"RetransSegs": 9, "module": "stats: trips=8"}}')
+        with unittest.mock.patch.object(one, "text", lambda _: said):
+            self.assertEqual(metrics.kernel_resent(one, {}), 7)
+            self.assertEqual(metrics.trips(one, {}), 3)
+
+    def test_cwnd_swing(self):
+        class Fake:
+            flows = {"f": {"start": 4, "seconds": 9}}
+            only_flow = staticmethod(lambda: "f")
+            folder = Path("x")
+            samples = [(4.5, "cwnd:999"), (5, "cwnd:100 cwnd:10"), (6, "cwnd:300"),
+                       (7, "cwnd:500")]
+        # From second 1 to 3 of the flow; a control connection's ten are not its window
+        self.assertAlmostEqual(metrics.cwnd_swing(Fake, {"from": 1, "until": 3}), 100)
+        with self.assertRaisesRegex(BenchError, "no window from 8 s on"):
+            metrics.cwnd_swing(Fake, {"from": 4, "until": 5})
+
     def test_flows_together(self):
         class Fake:
             flows = {"a": {"name": "a", "start": 0},

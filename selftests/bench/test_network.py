@@ -71,7 +71,7 @@ class Networks(unittest.TestCase):
     def test_laid(self):
         namespaces, addresses, ran, sysctls = self.lay()
         self.assertEqual(namespaces, ["sw", "src", "wan-dst", "dst"])
-        self.assertEqual(addresses, {"dst": "10.79.1.2"})
+        self.assertEqual(addresses, {"src": "10.77.1.1", "dst": "10.79.1.2"})
         ports = [words[2] for words in ran if words[0] == "ethtool"]
         self.assertEqual(len(ports), 6)
         self.assertIn(["ethtool", "-K", "eth1", "tso", "off", "gso", "off", "gro",
@@ -85,6 +85,7 @@ class Networks(unittest.TestCase):
         self.assertFalse([w for w in ran if w[0] == "ethtool" or "gso_max_size" in w])
         _, addresses, ran, _ = self.lay(offloads=True, ipv6=True, gso="512KiB",
                                         rtt2="20ms")
-        self.assertEqual(addresses, {"dst": "fd00:10:79:1::2",
+        self.assertEqual(addresses, {"src": "fd00:10:77:1::1",
+                                     "dst": "fd00:10:79:1::2",
                                      "dst2": "fd00:10:79:2::2"})
         self.assertTrue([w for w in ran if "gso_max_size" in w])

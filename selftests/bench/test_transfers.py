@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Transfers that a step makes in a loop: what the tool said beside the trace."""
+
+import json
+import unittest
+import unittest.mock
+from pathlib import Path
+
+import metrics_transfers
+from errors import BenchError
+
+NUTTCP = """megabytes=2.0 real_sec=4.01 rate_Mbps=4.2 tx_cpu=0 rx_cpu=1 retrans=%d
+"""
+
+
+def iperf(port, resent):
+    """One transfer's words"""
+    return json.dumps({"start": {"connected": [{"local_port": port}]},
+                       "end": {"sum_sent": {"retransmits": resent}}}, indent=1) + "\n"
+
+
+class Transfers(unittest.TestCase):
+    """Transfers of a loop"""
+
+    def raw(self, said, missed=False):
+        raw = unittest.mock.Mock(folder=Path("run"))
+        raw.text = {"transfers": said}.get
+        raw.captured_all = lambda host: host == "src" and not missed
+        return raw
+
+    def figures(self, said, again, ports=""):
+        def tshark(path, *words):
+            self.assertEqual(str(path), "run/src.pcap")
+            return ports if "syn" in words[1] else again
+        with unittest.mock.patch.object(metrics_transfers, "tshark", tshark):
+            return [metrics_transfers.METRICS[name](self.raw(said), {}) for name in (
+                "transfers", "miscounted", "transfers_said", "transfers_traced")]
+
+    def test_iperf3(self):
+        said = iperf(40001, 2) + iperf(40003, 0) + iperf(40005, 1)
+        self.assertEqual(self.figures(said, "40001\n40001\n40003\n40005\n"), [3, 1, 3, 4])
+
+    def test_nuttcp(self):
+        said = NUTTCP % 0 + NUTTCP % 1
+        self.assertEqual(self.figures(said, "7\n9\n", "7\n7\n9\n"), [2, 1, 1, 2])
+
+    def test_trace_has_to_be_complete(self):
+        with self.assertRaisesRegex(BenchError, "tcpdump missed frames"):
+            metrics_transfers.miscounted(self.raw("", missed=True), {})
