@@ -55,7 +55,7 @@ bench:
 	selftests/bench/bench.sh $(ONLY)
 
 bench-quick:
-	selftests/bench/bench.sh --quick
+	selftests/bench/bench.sh --quick $(if $(PART),--part $(PART))
 
 # The tests of the module; what ctcp-setup does is the same on any kernel.  Loss measures
 # goodput, ynl a program of the kernel's.

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""bench.py [--quick] [ID ...]: the experiments, all or some, and their report.
+"""bench.py [--quick [--part K/N]] [ID ...]: the experiments, all or some, and a report.
 
 Writes build/bench/ID.json, ID.svg, results.json, report.html and report.md.  When all
 of them were made, and only then, docs/bench/ too.  Last line: "bench: N passed,
 N failed, N skipped", counting assertions; exit 1 when one failed.
+
+--part: beside the quick ones, a part of the others, asserted but not held against the
+calibration, which takes longer than they do.
 
 bench.py --report FILE: the report of results that were kept (results.json), without a
 run.
@@ -22,10 +25,12 @@ from pathlib import Path
 
 import calibration
 import description as descriptions
+import figures
 import metrics
 import plots
 import report
 import results
+import rotation
 import units
 from errors import BenchError
 from expand import runs_of
@@ -38,13 +43,19 @@ DOCS = TOP / "docs" / "bench"
 TOOLS = (("iperf3", "--version"), ("nuttcp", "-V"), ("tc", "-V"), ("tshark", "--version"))
 
 
-def chosen(every, ids, quick):
-    """The descriptions that were asked for; calibration first."""
-    known = {d["id"] for d in every}
+def chosen(ids, quick):
+    """(all that may be needed, what was asked for); calibration first"""
+    known = descriptions.names_of()
     for name in ids:
         if name not in known:
             raise BenchError(f'no experiment is called "{name}"; there are '
-                             + ", ".join(sorted(known)))
+                             + ", ".join(known))
+    every = descriptions.load_all(ids=ids)
+    return every, wanted_of(every, ids, quick)
+
+
+def wanted_of(every, ids, quick):
+    """Those of them that were asked for"""
     if ids:
         return [d for d in every if d["id"] in ids]
     return [d for d in every if d.get("quick") or not quick]
@@ -138,36 +149,73 @@ def counted(folders, n):
         yield folder
 
 
-def carry_out(labs, runs):
-    """Every run's folder; as many machines at once as BENCH_JOBS says."""
-    for run in runs:
-        labs.on(run["kernel"])      # built here, not by several threads at once
-    jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return list(counted(pool.map(labs.carry_out, runs), len(runs)))
+def seconds_of(folder):
+    """That its machine took, when it was made"""
+    return float((folder / "done").read_text(encoding="utf-8"))
 
 
-def perform(labs, d):
+class Machines:
+    """All runs of all that was asked for, as many machines at once as BENCH_JOBS says:
+    while one experiment's last run is made, the next one's first are."""
+
+    def __init__(self, labs, wanted, not_held_to_it=()):
+        self.labs = labs
+        self.not_held_to_it = not_held_to_it
+        jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.started = {d["id"]: self._start(d) for d in wanted}
+
+    def _start(self, d):
+        runs = runs_of(d)
+        check_tables(d, runs)
+        try:
+            for run in runs:
+                self.labs.on(run["kernel"])     # built here, not by several threads
+        except BenchError:
+            return runs, None
+        return runs, [self.pool.submit(self.labs.carry_out, run) for run in runs]
+
+    def folders(self, d):
+        """[(run, its folder)], when all of them are there"""
+        runs, futures = self.started[d["id"]]
+        if futures is None:
+            futures = [self.pool.submit(self.labs.carry_out, run) for run in runs]
+        return list(zip(runs, counted((f.result() for f in futures), len(runs))))
+
+    def drop(self, d):
+        """What has not begun of it need not"""
+        for future in self.started[d["id"]][1] or ():
+            future.cancel()
+
+    def end(self):
+        """No more runs; those that have begun are waited for"""
+        self.pool.shutdown(cancel_futures=True)
+
+
+def perform(labs, machines, d):
     """One experiment: its results, or why there are none."""
-    runs = runs_of(d)
-    check_tables(d, runs)
-    experiment = {"description": d, "rows": [], "series": {}, "again": []}
-    if "calibrates" not in d:
+    experiment = {"description": d, "rows": [], "series": {}, "again": [],
+                  "seconds": 0}
+    if "calibrates" not in d and d["id"] not in machines.not_held_to_it:
         whys = filter(None, objections(labs, d).values())
         experiment["refused"] = next(whys, None)
         if experiment["refused"]:
+            machines.drop(d)
             return experiment, []
     found = []
-    for run, folder in zip(runs, carry_out(labs, runs)):
+    folders = machines.folders(d)
+    for run, folder in folders:
         raw = Raw(folder, run["plan"])
-        found.append((run, {m["name"]: metrics.figure(raw, m)
+        found.append((run, {m["name"]: figures.figure(raw, m)
                             for m in d["measure"]}))
         if run["seed"] == 1:
             experiment["series"][run["label"]] = points_of(
                 raw, d.get("plot", {}))
             if d.get("twice"):
                 experiment["again"].append(same_again(labs, run, folder))
-    experiment["axes"] = {run["label"]: run["axes"] for run in runs}
+    experiment["seconds"] = round(sum(seconds_of(folder)
+                                      for _, folder in folders), 1)
+    experiment["axes"] = {run["label"]: run["axes"] for run, _ in found}
     experiment["rows"] = rows_of(d, found)
     return experiment, found
 
@@ -236,27 +284,47 @@ def write_reports(about, done, pictures, docs):
             "<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1))
 
 
+def by_turns(every, wanted, seconds, part):
+    """The part of the others that is asked for, if one is"""
+    if not part:
+        return []
+    others = {d["id"]: d for d in every if d not in wanted}
+    names = rotation.chosen(sorted(others), seconds, part)
+    print(f"part {part}: " + " ".join(names), flush=True)
+    return [others[name] for name in names]
+
+
 def bench(options):
     """Everything that was asked for: [passed, failed, skipped]"""
-    every = descriptions.load_all()
-    wanted = chosen(every, options.ids, options.quick)
+    every, wanted = chosen(options.ids, options.quick)
+    progress = Progress([DOCS, OUT])
+    turn = by_turns(every, wanted, progress.known, options.part)
     OUT.mkdir(parents=True, exist_ok=True)
     labs = Labs()
     labs.on(descriptions.KERNELS[0])
     if not options.quick:
         wanted = needs_calibration(labs, every, wanted, not options.ids) + wanted
+    wanted += turn
+    progress.begin([d["id"] for d in wanted])
+    machines = Machines(labs, wanted, [d["id"] for d in turn])
+    try:
+        return carry_out(options, labs, machines, wanted, progress)
+    finally:
+        machines.end()
+
+
+def carry_out(options, labs, machines, wanted, progress):
+    """One experiment after the other, and the report: [passed, failed, skipped]"""
     counts = [0, 0, 0]
     done, pictures = [], {}
-    progress = Progress([d["id"] for d in wanted], [DOCS, OUT])
     for d in wanted:
         began = time.monotonic()
         try:
-            experiment, found = perform(labs, d)
+            experiment, found = perform(labs, machines, d)
             if "calibrates" in d:
                 calibration.remember(
                     labs.on(found[0][0]["kernel"]).kernel_hash(),
                     calibration.points_of(d, experiment["rows"], found))
-            experiment["seconds"] = round(time.monotonic() - began, 1)
             pictures[d["id"]] = keep(experiment)
         except BenchError as error:
             print(f'{d["id"]:14} failed: {error}', flush=True)
@@ -264,7 +332,7 @@ def bench(options):
             progress.ended(d["id"], 0)
             continue
         done.append(experiment)
-        progress.ended(d["id"], experiment["seconds"])
+        progress.ended(d["id"], time.monotonic() - began)
         told = tell(experiment, progress, options.quick)
         counts = [a + b for a, b in zip(counts, told)]
     whole = not options.ids and not options.quick and len(done) == len(wanted)
@@ -272,9 +340,19 @@ def bench(options):
     return counts
 
 
+def current(description, now):
+    """What the tree says today of an experiment that was made; @now: {id: description}"""
+    name, _, kernel = description["id"].partition(".")
+    if kernel in descriptions.KERNELS:
+        return calibration.on(kernel, now[name])
+    return now.get(description["id"], description)
+
+
 def made_again(path):
     """The report of @path, and of what is in docs/ there: [passed, failed, skipped]"""
     about, done = results.read(path)
+    now = {d["id"]: d for d in descriptions.load_all()}
+    done = [results.refreshed(e, current(e["description"], now)) for e in done]
     OUT.mkdir(parents=True, exist_ok=True)
     write_reports(about, done, {e["description"]["id"]: keep(e) for e in done},
                   path.resolve() == DOCS / "results.json")
@@ -288,10 +366,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true",
                         help="only those marked quick")
+    parser.add_argument("--part", metavar="K/N",
+                        help="and the Kth of N parts of the others, from 0")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="of results that were kept, without a run")
     parser.add_argument("ids", nargs="*", metavar="ID")
     options = parser.parse_args()
+    if options.part and not options.quick:
+        parser.error("--part is for --quick: without it all are made")
     name = "bench-quick" if options.quick else "bench"
     try:
         passed, failed, skipped = made_again(options.report) if options.report \

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import units
 from errors import BenchError
+from figures import METRICS
 
 FOLDER = Path(__file__).parent / "experiments"
 
@@ -42,6 +43,14 @@ def _memory(value):
         raise BenchError(f'"{value}" is no memory; write it as 512M or 6G')
 
 
+def _seeds(value):
+    """A number for all runs, or a table by label or value of an axis; else: others"""
+    for n in value.values() if isinstance(value, dict) else [value]:
+        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+            raise BenchError(f'"{n}" is no number of seeds; write 5, or '
+                             '{ "1e-3" = 5, else = 1 }')
+
+
 text = _is(str, "a text")
 number = _is((int, float), "a number")
 count = _is(int, "a whole number")
@@ -52,18 +61,18 @@ model = _is((str, int, float, dict), "a formula, a number, or a table")
 
 KERNELS = ("6.1", "newest")
 HOSTS = ("src", "cross", "dst", "dst2")
-MEASURED = ("goodput", "total", "part", "share", "lowest", "recovery", "resent",
-            "resent_percent", "shaper_drops", "switch_drops", "path_drops",
-            "udp_lost", "loss_sigmas", "full_rate", "burst_frames", "gap",
-            "together", "rwnd_max", "cwnd_max", "ping", "tool_resent",
-            "trace_resent", "trace_excess", "spread", "slowest_stream",
-            "fastest_stream", "filled")
+MEASURED = tuple(METRICS)
+
+QUESTIONS = ("window", "shaper", "start", "loss", "sharing", "tools")
+VERDICTS = ("reproduced", "partly", "contradicted", "not possible here", "no paper")
 
 SCHEMA = {
-    "": {"title": text, "source": text, "why": text, "quick": switch,
-         "seeds": count, "calibrates": _one_of("rate", "rtt", "loss",
-                                               "spacing"),
-         "twice": switch, "note": text},
+    "": {"title": text, "source": text, "result": text, "difference": text,
+         "evidence": text, "question": _one_of(*QUESTIONS), "quick": switch,
+         "seeds": _seeds, "calibrates": _one_of(
+             "rate", "rtt", "loss", "spacing"),
+         "twice": switch, "headline": switch},
+    "verdict": {"word": _one_of(*VERDICTS), "because": text, "figures": words},
     "machine": {"kernel": _one_of(*KERNELS), "memory": _memory},
     "path": {"rate": units.rate, "rtt": units.time, "rtt2": units.time,
              "line": units.rate, "buffer": _size, "loss": units.part,
@@ -75,7 +84,7 @@ SCHEMA = {
     "hosts": {"buffers": _size, "src": table, "dst": table,
               "sample": units.time, "trace": words},
     "flow": {"name": text, "from": _one_of(*HOSTS), "to": _one_of(*HOSTS),
-             "tool": _one_of("iperf3", "nuttcp", "udp"), "cc": text,
+             "tool": _one_of("iperf3", "nuttcp", "udp", "stream", "users"), "cc": text,
              "start": number, "seconds": count, "bytes": _size,
              "rate": units.rate, "streams": count, "options": words,
              "reads": units.rate, "writes": units.rate},
@@ -93,7 +102,8 @@ SCHEMA = {
              "panels": _one_of("run", "flow", "first", "line")},
 }
 LISTS = ("flow", "step", "measure")
-NEEDED = {"": ("title", "source", "why"), "path": ("rate", "rtt"),
+NEEDED = {"": ("title", "source", "result"), "verdict": ("word", "because", "figures"),
+          "path": ("rate", "rtt"),
           "flow": ("name", "tool", "from", "to"), "step": ("at", "on", "do"),
           "measure": ("name", "metric")}
 
@@ -115,9 +125,16 @@ def load(path):
     return data
 
 
-def load_all(folder=FOLDER):
-    """All descriptions, calibration first: the others depend on it."""
-    every = [load(path) for path in sorted(Path(folder).glob("*.toml"))]
+def names_of(folder=FOLDER):
+    """All ids that there are"""
+    return sorted(path.stem for path in Path(folder).glob("*.toml"))
+
+
+def load_all(folder=FOLDER, ids=()):
+    """All descriptions, or these and the calibrations; calibration first: the others
+    depend on it."""
+    every = [load(path) for path in sorted(Path(folder).glob("*.toml"))
+             if not ids or path.stem in ids or path.stem.startswith("cal-")]
     return sorted(every, key=lambda d: ("calibrates" not in d, d["id"]))
 
 
@@ -140,6 +157,7 @@ def check(data):
                              f"{'two brackets' if name in LISTS else 'one'}")
         for part in parts:
             _check_section(name, part)
+    _check_told(data)
     _check_path(data)
     _check_vary(data)
     _check_sender(data.get("sender", {}))
@@ -204,6 +222,20 @@ def key_of(dotted):
         raise BenchError(f'vary: "{dotted}" names nothing that a run has; '
                          "write it as path.rtt or flow.NAME.cc")
     return kind, name
+
+
+def _check_told(data):
+    """What a reader of the report is owed; a calibration is an appendix."""
+    if "calibrates" in data:
+        return
+    for key in ("question", "difference", "evidence", "verdict"):
+        if key not in data:
+            raise BenchError(f"{key} is missing")
+    names = [m["name"] for m in data["measure"]]
+    for row in data["verdict"]["figures"]:
+        if not isinstance(row, list) or len(row) != 2 or row[0] not in names:
+            raise BenchError(f'verdict.figures: "{row}" is not ["MEASURE", "RUN"] of a '
+                             "measure that there is")
 
 
 def _check_path(data):

@@ -27,13 +27,21 @@ def runs_of(description):
         varied = copy.deepcopy(description)
         labels = [_apply(varied, axis, i) for axis, i in zip(axes, choice)]
         label = " ".join(filter(None, labels)) or "all"
-        for seed in range(1, description.get("seeds", 1) + 1):
+        for seed in range(1, seeds_of(description, [label, *labels]) + 1):
             machine = varied.get("machine", {})
             result.append({"label": label, "seed": seed, "axes": labels,
                            "kernel": machine.get("kernel", KERNELS[0]),
                            "memory": machine.get("memory", MEMORY),
                            "plan": plan_of(varied)})
     return result
+
+
+def seeds_of(description, names):
+    """How often a run of these names is made"""
+    asked = description.get("seeds", 1)
+    if not isinstance(asked, dict):
+        return asked
+    return next((asked[name] for name in names if name in asked), asked.get("else", 1))
 
 
 def _apply(varied, axis, i):

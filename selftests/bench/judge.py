@@ -26,10 +26,27 @@ def rows_of(description, results):
     return rows
 
 
+def rows_again(description, runs, rows):
+    """The rows of figures that were kept, with what the description says of them now"""
+    first = {run["label"]: run for run in reversed(runs)}
+    kept = {(row["label"], row["measure"]): row for row in rows}
+    wanted = [(label, measure) for label in dict.fromkeys(r["label"] for r in runs)
+              for measure in description["measure"]]
+    if set(kept) != {(label, m["name"]) for label, m in wanted}:
+        raise BenchError(f'{description["id"]}: what was measured is not what its '
+                         "description asks for now; make bench measures it")
+    return [_row(first[label], measure, [kept[label, measure["name"]][key]
+                                         for key in ("low", "value", "high")])
+            for label, measure in wanted]
+
+
 def check_tables(description, runs):
     """A table's key that names no run would assert nothing, and say so nowhere;
     of two that name one run, only one."""
     known = {key for run in runs for key in [run["label"], *run["axes"]]}
+    for _, label in description.get("verdict", {}).get("figures", []):
+        if label not in {run["label"] for run in runs}:
+            raise BenchError(f'verdict.figures names "{label}", and no run is called so')
     for measure in description["measure"]:
         for key, table in measure.items():
             if not isinstance(table, dict):

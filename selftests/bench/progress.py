@@ -6,9 +6,10 @@ from errors import BenchError
 
 
 def seconds_left(known, done, todo):
-    """By how long each took before, and how much slower or faster those of now are;
-    None where nothing tells.  @known, @done: {id: s}; @todo: [id]"""
-    both = [name for name in done if known.get(name) and done[name]]
+    """By how long the machines of each took before, and how much slower or faster those
+    of now are; None where nothing tells.  @known, @done: {id: s}; @todo: [id].  What
+    took less than a second was there already."""
+    both = [name for name in done if known.get(name) and done[name] >= 1]
     if not both:
         return None
     pace = sum(done[name] for name in both) / sum(known[name] for name in both)
@@ -17,12 +18,11 @@ def seconds_left(known, done, todo):
 
 
 class Progress:
-    """Of experiments, in the order of @names; @folders: where earlier results may be, the
-    later ones the more telling."""
+    """Of experiments; @folders: where earlier results may be, the later ones the more
+    telling."""
 
-    def __init__(self, names, folders):
-        self.todo = list(names)
-        self.n = len(self.todo)
+    def __init__(self, folders):
+        self.todo, self.n = [], 0
         self.done = {}
         self.known = {}
         for folder in folders:
@@ -32,6 +32,11 @@ class Progress:
                 continue
             self.known.update((e["description"]["id"], e["seconds"])
                               for e in experiments if e.get("seconds"))
+
+    def begin(self, names):
+        """These are to be made, in this order"""
+        self.todo = list(names)
+        self.n = len(self.todo)
 
     def ended(self, name, seconds):
         """One more"""

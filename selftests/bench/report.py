@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 """The report: Markdown with its plots beside it, and one HTML file with all inside."""
 
-import html
 import re
+import tomllib
+from pathlib import Path
 
+from markdown import markdown as markdown_of
+from markdown.extensions.toc import TocExtension
+
+import prose
 import tables
-from judge import verdicts_of
-from metrics import METRICS
+from description import QUESTIONS
+from judge import shown
+from figures import METRICS
+
+LEFT_OUT = Path(__file__).parent / "left-out.toml"
 
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em}
 body{margin:2em auto;padding:0 1em}table{border-collapse:collapse}
 td,th{border:1px solid #ccc;padding:.2em .6em;text-align:right}
-td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}
+td:first-child,th:first-child{text-align:left}
+td{vertical-align:top}svg{max-width:100%;height:auto}
 .refused{background:#fee;padding:.5em}code{background:#f4f4f4}"""
 
 
@@ -51,23 +60,40 @@ def what_of(axis, i):
     return ", ".join(words) or "nothing more"
 
 
+def table_of(lines):
+    """[[cell]], the head first, in Markdown"""
+    head, *body = lines
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+            *("| " + " | ".join(line) + " |" for line in body), ""]
+
+
+def said(experiment):
+    """Result, Difference, Evidence, with the figures in them"""
+    lines = []
+    for part in prose.PARTS:
+        text = experiment["description"].get(part)
+        if text:
+            lines += [f"**{part.capitalize()}.** "
+                      f'{prose.filled(text.strip(), experiment["rows"])}', ""]
+    return lines
+
+
 def markdown(experiment, picture):
     """One experiment's section."""
     d = experiment["description"]
-    lines = [f'## {d["id"]}: {d["title"]}', "", f'Source: {d["source"]}.', ""]
+    lines = [f'### {d["id"]}: {d["title"]}', "", f'Source: {d["source"]}.', ""]
     if experiment.get("refused"):
         return lines + [f'**Not reported: {experiment["refused"]}.**', ""]
-    head, *body = tables.of(experiment)
-    lines += ["| " + " | ".join(head) + " |",
-              "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(line) + " |" for line in body]
-    lines += ["", d["why"].strip(), ""]
+    if "verdict" in d:
+        lines += [f'Verdict: **{d["verdict"]["word"]}**: '
+                  f'{prose.filled(d["verdict"]["because"], experiment["rows"])}.', ""]
+    lines += table_of(tables.of(experiment)) + said(experiment)
     if picture:
         lines += [f"![{d['title']}]({picture})", ""]
     metrics = dict.fromkeys((m["metric"], m["name"]) for m in d["measure"])
-    said = [f"{name}: {' '.join(METRICS[metric].__doc__.split())}"
-            for metric, name in metrics]
-    lines += ["Measured: " + "; ".join(said) + ".", ""]
+    measured = [f"{name}: {' '.join(METRICS[metric].__doc__.split())}"
+                for metric, name in metrics]
+    lines += ["Measured: " + "; ".join(measured) + ".", ""]
     lines += ["Parameters: " + "; ".join(parameters_of(experiment)) + ".", ""]
     failed = [s for r in experiment["rows"] for ok, s in r["verdicts"]
               if not ok]
@@ -78,93 +104,130 @@ def markdown(experiment, picture):
 def opening(about):
     """What the whole was made with."""
     tools = "; ".join(about["tools"].values())
-    lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "",
-             "# Circuit TCP: the papers' experiments, made again", "",
-             f'Made by `make bench` from commit {about["commit"]} on kernel '
-             f'{" and ".join(about["hashes"])}, in virtual time: however busy '
-             "the machine, the same seed gives the same figures, with the same "
-             "build of the kernel. Every run has a "
-             f"machine of its own, real tools ({tools}) "
-             "and a network of namespaces (`selftests/bench/network.py`).", "",
-             "What the lab carries without our code (an experiment outside "
-             "of it is not reported):", "", "| what | kernel | from | to |",
-             "|---|---|---|---|"]
-    for kernel, ranges in about["kernels"].items():
-        for axis, span in ranges.items():
-            values = [f"{v:g}" for v in span] if span else ["nothing", "held"]
-            lines.append(f"| {axis} | {kernel} | {values[0]} | {values[1]} |")
-    return lines + ["", "Rates are in bit/s, rtt in s, loss in parts of 1. "
-                    "In plots, crosses are the paper's and dashes a model's.",
-                    ""]
+    return ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "",
+            "# Circuit TCP: the papers' experiments, made again", "",
+            f'Made by `make bench` from commit {about["commit"]} on kernel '
+            f'{" and ".join(about["hashes"])}, in virtual time: the same seed gives the '
+            "same figures, however busy the machine. Every run has a machine of its own, "
+            f"real tools ({tools}) and a network of namespaces "
+            "(`selftests/bench/network.py`). All figures are in "
+            "[results.json](results.json), and this report is made from it. Figures with "
+            "a range are medians of several seeds, from the lowest to the highest; those "
+            "without are of one run, or of several that were the same. In plots, crosses "
+            "are the paper's and dashes a model's.", ""]
+
+
+def carried(about):
+    """What the lab carries without our code"""
+    lines = [[axis, kernel, *([f"{v:g}" for v in span] if span else ["nothing", "held"])]
+             for kernel, ranges in about["kernels"].items()
+             for axis, span in ranges.items()]
+    return ["What the lab carries without our code (an experiment outside of it is not "
+            "reported). Rates are in bit/s, rtt in s, loss in parts of 1.", "",
+            *table_of([["what", "kernel", "from", "to"], *lines])]
+
+
+def quoted(experiment):
+    """(what, paper's figure, ours) of the rows that the first table quotes"""
+    lines = []
+    for measure, label in experiment["description"]["verdict"]["figures"]:
+        row = prose.found(experiment["rows"], f"{measure} @ {label}")
+        paper = shown(row.get("paper")) or "–"
+        lines.append((f"{measure}, {row['unit']}".removesuffix(", ") +
+                      (f" ({label})" if label != "all" else ""),
+                      paper, tables.cell(row)))
+    return ("<br>".join(cells) for cells in zip(*lines)) if lines else ("", "", "")
 
 
 def contents(experiments):
-    """What there is, and how much of what it asserts held."""
-    lines = ["| | what | source | held |", "|---|---|---|---|"]
+    """The page to read if only one is read: what held of each paper's figures, and why"""
+    lines = [["", "figure", "paper", "here", "verdict", "because"]]
     for experiment in experiments:
         d = experiment["description"]
-        held = [ok for ok, _ in verdicts_of(experiment)]
-        lines.append(f'| {d["id"]} | {d["title"]} | {d["source"]} | '
-                     f'{sum(held)} of {len(held)} |')
-    return lines + [""]
+        if "verdict" not in d:
+            continue
+        if experiment.get("refused"):
+            lines.append([d["id"], "", "", "", "not reported", experiment["refused"]])
+            continue
+        lines.append([f'[{d["id"]}](#{anchor_of(d)}) {d["title"]}', *quoted(experiment),
+                      f'**{d["verdict"]["word"]}**',
+                      prose.filled(d["verdict"]["because"], experiment["rows"])])
+    return ["## What held", "", *table_of(lines)]
+
+
+def anchor_of(description):
+    """Of its heading, as Markdown's readers make it"""
+    text = f'{description["id"]}: {description["title"]}'.lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def headlines(experiments, pictures):
+    """The plots that carry the project"""
+    lines = []
+    for experiment in experiments:
+        d = experiment["description"]
+        if d.get("headline") and pictures.get(d["id"]):
+            lines += [f'![{d["title"]}]({pictures[d["id"]]})', ""]
+    return lines
+
+
+def left_out():
+    """What of the papers is not made, and why"""
+    lines = [[one["source"], one["what"], one["reason"]] for one in
+             tomllib.loads(LEFT_OUT.read_text(encoding="utf-8"))["left_out"]]
+    return ["## What is not made", "", *table_of([["source", "what", "why not"], *lines])]
 
 
 def in_order(experiments):
-    """The lab's own proofs last: a reader has come for the others."""
-    return sorted(experiments, key=lambda e: "calibrates" in e["description"])
+    """By question, the lab's own proofs last: a reader has come for the others."""
+    return sorted(experiments, key=lambda e: _place_of(e["description"]))
+
+
+def _place_of(description):
+    question = description.get("question")
+    place = QUESTIONS.index(question) if question else len(QUESTIONS)
+    return "calibrates" in description, place
+
+
+def body(about, experiments, pictures):
+    """[line] of all of it; @pictures: {id: its file's name}"""
+    experiments = in_order(experiments)
+    lines = (opening(about) + contents(experiments) + headlines(experiments, pictures) +
+             left_out())
+    part = None
+    for experiment in experiments:
+        d = experiment["description"]
+        named = ("Appendix: calibration" if "calibrates" in d
+                 else d.get("question", "else").capitalize())
+        if named != part:
+            lines += [f"## {named}", ""]
+            lines += carried(about) if "calibrates" in d else []
+            part = named
+        lines += markdown(experiment, pictures.get(d["id"]))
+    return lines
 
 
 def write_markdown(path, about, experiments, pictures):
     """docs' version: plots are files beside it."""
-    experiments = in_order(experiments)
-    lines = opening(about) + contents(experiments)
-    for experiment in experiments:
-        name = experiment["description"]["id"]
-        lines += markdown(experiment, pictures.get(name) and f"{name}.svg")
-    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    names = {name: picture and picture.name for name, picture in pictures.items()}
+    path.write_text("\n".join(body(about, experiments, names)).rstrip() + "\n",
+                    encoding="utf-8")
 
 
 def write_html(path, about, experiments, pictures):
-    """One file that needs no other: the Markdown's subset, turned over."""
-    parts = ["<!doctype html><meta charset=utf-8><!-- "
-             "SPDX-License-Identifier: GPL-2.0 -->",
-             f"<title>tcp_circuit: bench</title><style>{STYLE}</style>"]
-    experiments = in_order(experiments)
-    parts.append(to_html(opening(about) + contents(experiments)))
-    for experiment in experiments:
-        name = experiment["description"]["id"]
-        parts.append(to_html(markdown(experiment, None)))
-        if pictures.get(name):
-            svg = pictures[name].read_text(encoding="utf-8")
-            parts.append(svg[svg.index("<svg"):])
-    path.write_text("\n".join(parts), encoding="utf-8")
-
-
-def inline(text):
-    """Bold and code of one line."""
-    text = html.escape(text)
-    text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
-    return re.sub(r"`(.+?)`", r"<code>\1</code>", text)
+    """One file that needs no other: pictures inside"""
+    names = {name: picture and picture.name for name, picture in pictures.items()}
+    page = to_html(body(about, experiments, names))
+    for picture in filter(None, pictures.values()):
+        svg = picture.read_text(encoding="utf-8")
+        page = re.sub(rf'<img [^>]*src="{re.escape(picture.name)}"[^>]*>',
+                      lambda _, svg=svg: svg[svg.index("<svg"):], page)
+    path.write_text("<!doctype html><meta charset=utf-8><!-- SPDX-License-Identifier: "
+                    f"GPL-2.0 -->\n<title>tcp_circuit: bench</title><style>{STYLE}"
+                    f"</style>\n{page}\n", encoding="utf-8")
 
 
 def to_html(lines):
-    """Headings, tables and paragraphs: all that markdown() writes."""
-    out, rows = [], []
-    for line in [*lines, ""]:
-        if line.startswith("|"):
-            if not set(line) <= set("|-"):
-                rows.append([inline(c.strip())
-                             for c in line.strip("|").split("|")])
-            continue
-        if rows:
-            tags = ["th"] + ["td"] * (len(rows) - 1)
-            out.append("<table>" + "".join(
-                "<tr>" + "".join(f"<{t}>{c}</{t}>" for c in row) + "</tr>"
-                for t, row in zip(tags, rows)) + "</table>")
-            rows = []
-        if line.startswith("#"):
-            level = len(line) - len(line.lstrip("#"))
-            out.append(f"<h{level}>{inline(line[level:].strip())}</h{level}>")
-        elif line and not line.startswith("<!--"):
-            out.append(f"<p>{inline(line)}</p>")
-    return "\n".join(out)
+    """Markdown, turned over"""
+    return markdown_of("\n".join(lines), extensions=["tables", TocExtension(
+        slugify=lambda text, _: re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-"))])

@@ -11,6 +11,8 @@ import json
 import math
 
 from errors import BenchError
+from expand import runs_of
+from judge import rows_again
 
 NEVER = "never"
 DIGITS = 6          # of a point in a series; rows are kept as they are
@@ -52,6 +54,24 @@ def _figures(row):
     """A row whose figures are numbers again"""
     return {key: math.inf if value == NEVER and key in ("value", "low", "high") else value
             for key, value in row.items()}
+
+
+def refreshed(experiment, description):
+    """With the words of the description as it is now: sentences, the papers' figures,
+    what is asserted.  It has to describe the same runs."""
+    runs = runs_of(description)
+    if [made_by(run) for run in runs] != [
+            made_by(run) for run in runs_of(experiment["description"])]:
+        raise BenchError(f'{description["id"]}: the description has other runs than '
+                         "those that were made; make bench makes them")
+    rows = [] if experiment.get("refused") else rows_again(description, runs,
+                                                           experiment["rows"])
+    return {**experiment, "description": description, "rows": rows}
+
+
+def made_by(run):
+    """What a run's figures depend on"""
+    return [run[key] for key in ("label", "seed", "kernel", "memory", "plan")]
 
 
 def read(path):

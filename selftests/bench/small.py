@@ -4,7 +4,9 @@
 import copy
 
 SMALL = {
-    "title": "t", "source": "s", "why": "w",
+    "title": "t", "source": "s", "result": "w", "difference": "d",
+    "evidence": "e", "question": "tools",
+    "verdict": {"word": "no paper", "because": "b", "figures": []},
     "path": {"rate": "1gbit", "rtt": "10ms"},
     "sender": {"fcwnd": "1.3bdp"},
     "flow": [{"name": "f", "tool": "iperf3", "from": "src", "to": "dst",

@@ -50,6 +50,12 @@ class Judging(unittest.TestCase):
         self.assertEqual([[v[0] for v in r["verdicts"]] for r in rows],
                          [[True], [False], [], []])
 
+    def test_verdict_names_a_run(self):
+        one = small(verdict={"word": "partly", "because": "",
+                             "figures": [["goodput", "2gbit"]]})
+        with self.assertRaisesRegex(BenchError, 'names "2gbit", and no run'):
+            judge.check_tables(one, runs_of(one))
+
     def refused(self, **more):
         one = small(measure=[{"name": "m", "metric": "goodput", **more}])
         judge.check_tables(one, runs_of(one))
@@ -102,22 +108,49 @@ class Calibration(unittest.TestCase):
         self.assertEqual(calibration.points_of(one, rows, results),
                          [("rtt", 0.01, False), ("rtt", 0.05, True)])
 
+    def test_what_a_run_shows(self):
+        plan = runs_of(small(vary=[]))[0]["plan"]
+        for axis, more, shown in (
+                ("rate", {}, ("rate, offloads off", 1e9)),
+                ("rate", {"mtu": 9000}, ("rate, offloads off, jumbo frames", 1e9)),
+                ("rate", {"mtu": 9000, "offloads": True}, ("rate, offloads on", 1e9)),
+                ("rate", {"line": 5e8}, ("port, offloads off", 5e8)),
+                ("rate", {"line": 5e8, "offloads": True}, ("port, offloads on", 5e8)),
+                ("spacing", {}, ("spacing", 1e9)),
+                ("loss", {"loss": 0.1}, ("loss", 0.1)),
+                ("loss", {"reorder": 0.2}, ("reorder", 0.2))):
+            self.assertEqual(calibration.proven(axis, {**plan, **more}), shown)
+
     def test_objection(self):
         plan = runs_of(small(vary=[]))[0]["plan"]
-        ranges = {"rate, offloads off": [1e8, 1e9], "rtt": [0.001, 0.3]}
+        ranges = {"rate, offloads off": [1e8, 1e9], "rtt": [0.001, 0.3],
+                  "port, offloads off": [1e8, 5e8]}
         self.assertIsNone(calibration.objection(ranges, plan))
         for key, value, words in (("rate", 5e7, "50 Mbit/s is outside"),
                                   ("line", 2e9, "2000 Mbit/s is outside"),
+                                  ("line", 1e9, "a port of 1000 Mbit/s is outside"),
+                                  ("reorder", 0.1, "0.1 of the frames .*not calibrated"),
+                                  ("mtu", 9000, "jumbo frames was not calibrated"),
                                   ("rtt", 0.0005, "0.5 ms is outside"),
                                   ("rtt2", 0.4, "400 ms is outside")):
             self.assertRegex(calibration.objection(ranges, {**plan, key: value}),
                              words)
+        self.assertIsNone(calibration.objection(ranges, {**plan, "line": 5e8}))
         self.assertRegex(calibration.objection(
             ranges, {**plan, "rate": 4e9}), "4000 Mbit/s is outside")
         self.assertRegex(calibration.objection(
             ranges, plan, [{"metric": "gap"}]), "spacing was not calibrated")
         self.assertRegex(calibration.objection(
             ranges, {**plan, "loss": 0.1}), "loss was not calibrated")
+        counted = [{"metric": "path_drops"}]
+        known = {**ranges, "loss": [1e-5, 0.05]}
+        self.assertRegex(calibration.objection(known, {**plan, "loss": 1e-6}),
+                         "a loss of 1e-06 is outside")
+        self.assertIsNone(calibration.objection(known, {**plan, "loss": 1e-6}, counted))
+        self.assertRegex(calibration.objection(known, {**plan, "loss": 0.1}, counted),
+                         "a loss of 0.1 is outside")
+        self.assertRegex(calibration.objection(ranges, {**plan, "loss": 1e-6}, counted),
+                         "loss was not calibrated")
         self.assertRegex(calibration.objection(
             ranges, {**plan, "offloads": True}), "offloads on was not")
         self.assertRegex(calibration.objection(

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a reader gets: the report."""
 
+import tempfile
 import unittest
+import unittest.mock
+from pathlib import Path
 
 import judge
 import report
 import tables
 from small import small
+
+
+ABOUT = {"commit": "abc", "hashes": ["uml-6.1-x"],
+         "tools": {"iperf3": "iperf 3.12", "tc": "tc 6.1"},
+         "kernels": {"6.1": {"rtt": [0.001, 0.3], "loss": None}}}
 
 
 class Report(unittest.TestCase):
@@ -15,9 +23,9 @@ class Report(unittest.TestCase):
     def test_tables_and_escapes(self):
         out = report.to_html(["# a<b", "", "| x | y |", "|---|---|",
                               "| 1 | **2** |", "", "text"])
-        self.assertEqual(out, "<h1>a&lt;b</h1>\n<table><tr><th>x</th>"
-                         "<th>y</th></tr><tr><td>1</td><td><strong>2"
-                         "</strong></td></tr></table>\n<p>text</p>")
+        for part in ('<h1 id="ab">a&lt;b</h1>', "<th>y</th>",
+                     "<td><strong>2</strong></td>", "<p>text</p>"):
+            self.assertIn(part, out)
 
     def test_refused_has_no_figure(self):
         lines = report.markdown({"description": {**small(), "id": "X"},
@@ -26,14 +34,54 @@ class Report(unittest.TestCase):
         self.assertFalse([line for line in lines if line.startswith("|")])
 
     def test_contents(self):
-        rows = [{"verdicts": [(True, ""), (False, "")]}, {"verdicts": [(True, "")]}]
-        every = report.in_order([
-            {"description": {**small(), "id": "cal", "calibrates": "rtt"},
-             "rows": rows, "again": []},
-            {"description": {**small(), "id": "X"}, "rows": rows,
-             "again": [(True, "")]}])
-        self.assertEqual(report.contents(every)[2:],
-                         ["| X | t | s | 3 of 4 |", "| cal | t | s | 2 of 3 |", ""])
+        row = {"measure": "goodput", "label": "a", "unit": "Mbit/s", "value": 3.0,
+               "low": 2.0, "high": 4.0, "paper": 5, "verdicts": []}
+        verdict = {"word": "partly", "because": "{goodput @ a} is less",
+                   "figures": [["goodput", "a"]]}
+        lines = report.contents([
+            {"description": {**small(), "id": "X", "verdict": verdict}, "rows": [row]},
+            {"description": {**small(), "id": "Y", "verdict": verdict}, "rows": [],
+             "refused": "too fast"},
+            {"description": {"title": "t", "id": "cal"}, "rows": [row]}])
+        self.assertEqual(lines[4:], [
+            "| [X](#x-t) t | goodput, Mbit/s (a) | 5 | 3 (2 to 4) | **partly** | "
+            "3 is less |", "| Y |  |  |  | not reported | too fast |", ""])
+
+    def test_order(self):
+        every = [{"description": {"id": name, **more}} for name, more in (
+            ("cal", {"calibrates": "rtt"}), ("tools", {"question": "tools"}),
+            ("none", {}), ("window", {"question": "window"}))]
+        self.assertEqual([e["description"]["id"] for e in report.in_order(every)],
+                         ["window", "tools", "none", "cal"])
+
+    def test_links_of_the_first_table(self):
+        self.assertEqual(report.anchor_of({"id": "T3.2", "title": "1 Gbit/s, a-b"}),
+                         "t32-1-gbits-a-b")
+
+    def test_figures_are_filled_in(self):
+        rows = [{"measure": "goodput", "label": "all", "value": 3.0, "low": 3.0,
+                 "high": 3.0, "unit": "", "verdicts": []}]
+        text = "\n".join(report.markdown(
+            {"description": {**small(), "id": "X", "result": "It is {goodput @ all}.",
+                             "difference": "",
+                             "evidence": "None."}, "rows": rows, "axes": {"all": []}},
+            None))
+        self.assertIn("**Result.** It is 3.", text)
+        self.assertIn("**Evidence.** None.", text)
+        self.assertNotIn("Difference", text)
+
+    def test_pictures_are_in_the_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "X.svg"
+            picture.write_text("<?xml?><svg>drawn</svg>", encoding="utf-8")
+            experiment = {"description": {**small(), "id": "X"}, "rows": [],
+                          "refused": None, "axes": {}}
+            with unittest.mock.patch("tables.of", lambda _: [["", "x"], ["a", "1"]]):
+                report.write_html(Path(folder) / "r.html", ABOUT, [experiment],
+                                  {"X": picture})
+            text = (Path(folder) / "r.html").read_text(encoding="utf-8")
+        self.assertIn("<svg>drawn</svg>", text)
+        self.assertNotIn("<img", text)
 
     def test_range_of_seeds(self):
         self.assertEqual(tables.cell({"value": 3, "low": 2, "high": 4}), "3 (2 to 4)")
@@ -41,18 +89,17 @@ class Report(unittest.TestCase):
 
     def test_what_failed_is_told(self):
         row = {"label": "all", "measure": "goodput", "value": 3, "low": 3, "high": 3,
-               "verdicts": [(True, "good"), (False, "bad")]}
+               "unit": "", "verdicts": [(True, "good"), (False, "bad")]}
         lines = report.markdown({"description": {**small(), "id": "X"},
-                                 "rows": [row]}, None)
+                                 "rows": [row], "axes": {"all": []}}, None)
         self.assertIn("**Outside of its tolerance: bad**", lines)
         self.assertFalse([line for line in lines if "good**" in line])
 
     def test_opening(self):
-        lines = report.opening({"commit": "abc", "hashes": ["uml-6.1-x"],
-                                "tools": {"iperf3": "iperf 3.12", "tc": "tc 6.1"},
-                                "kernels": {"6.1": {"rtt": [0.001, 0.3], "loss": None}}})
+        lines = report.opening(ABOUT)
         self.assertIn("from commit abc on kernel uml-6.1-x,", lines[4])
         self.assertIn("real tools (iperf 3.12; tc 6.1) and", lines[4])
+        lines = report.carried(ABOUT)
         self.assertIn("| rtt | 6.1 | 0.001 | 0.3 |", lines)
         self.assertIn("| loss | 6.1 | nothing | held |", lines)
 

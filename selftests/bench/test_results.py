@@ -44,6 +44,30 @@ class Results(unittest.TestCase):
         for one, other in zip(before, after):
             self.assertEqual(report.markdown(one, None), report.markdown(other, None))
 
+    def test_words_of_today(self):
+        before = {**measured(900.0), "refused": None}
+        words = {**before["description"], "result": "new", "measure": [
+            {"name": "goodput", "metric": "goodput", "paper": 1, "most": 800}]}
+        after = results.refreshed(before, words)
+        self.assertEqual(after["description"]["result"], "new")
+        self.assertEqual((after["rows"][0]["paper"], after["rows"][0]["value"]),
+                         (1, 900.0))
+        self.assertFalse(after["rows"][0]["verdicts"][0][0])
+        path = {**words["path"], "rtt": "11ms"}
+        with self.assertRaisesRegex(BenchError, "X: the description has other runs"):
+            results.refreshed(before, {**words, "path": path})
+        with self.assertRaisesRegex(BenchError, "X: what was measured is not"):
+            results.refreshed(before, {**words, "measure": [
+                {"name": "else", "metric": "goodput"}]})
+        refused = results.refreshed({**before, "refused": "r", "rows": []}, words)
+        self.assertEqual(refused["rows"], [])
+
+    def test_range_of_seeds_stays(self):
+        one = {**small(vary=[], seeds=3), "id": "X"}
+        rows = judge.rows_of(one, [(run, {"goodput": v}) for run, v in
+                                   zip(runs_of(one), (5.0, 9.0, 6.0))])
+        self.assertEqual(judge.rows_again(one, runs_of(one), rows), rows)
+
     def test_json_that_anybody_reads(self):
         text = results.text_of({**measured(math.inf), "why": "Infinity is a word"})
         self.assertIn("Infinity is a word", text)
@@ -69,6 +93,9 @@ class Progress(unittest.TestCase):
         self.assertIsNone(progress.seconds_left({}, {"a": 5}, ["b"]))
         self.assertIsNone(progress.seconds_left(known, {}, ["b"]))
         self.assertAlmostEqual(progress.seconds_left(known, {"a": 5}, ["b", "c"]), 25)
+        # one that was there already says nothing
+        self.assertAlmostEqual(
+            progress.seconds_left(known, {"a": 5, "b": 0.3}, ["c"]), 15)
         # one that is new takes as long as they do on average
         self.assertAlmostEqual(progress.seconds_left(known, {"a": 10}, ["new"]), 20)
 
@@ -78,7 +105,8 @@ class Progress(unittest.TestCase):
             results.write(path, {}, [
                 {**measured(1.0), "description": {**small(), "id": name}, "seconds": 60}
                 for name in ("a", "b")])
-            way = progress.Progress(["a", "b"], [Path(folder) / "none", Path(folder)])
+            way = progress.Progress([Path(folder) / "none", Path(folder)])
+            way.begin(["a", "b"])
             self.assertEqual(way.said(), "0 of 2")
             way.ended("a", 120)
             self.assertEqual(way.said(), "1 of 2, 2 min left")

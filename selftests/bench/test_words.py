@@ -7,6 +7,7 @@ import unittest
 import description
 import formula
 import judge
+import prose
 import units
 from errors import BenchError
 from expand import runs_of
@@ -115,6 +116,12 @@ class Descriptions(unittest.TestCase):
                 ('log: "yx" is none of x, y, xy', {"kind": "bars", "log": "yx"})):
             self.refused(words, plot=plot)
         description.check(small(plot={"kind": "over_time", "panels": "flow", "clip": 9}))
+        for row in ["goodput"], ["else", "all"], "goodput":
+            self.refused("is not .*MEASURE.* of a measure", verdict={
+                "word": "partly", "because": "", "figures": [row]})
+        self.refused('"never" is none of reproduced', verdict={
+            "word": "never", "because": "", "figures": []})
+        self.refused('"0" is no number of seeds', seeds={"1gbit": 0})
         self.refused('"m": expect and tolerance', measure=[
             {"name": "m", "metric": "goodput", "expect": 1}])
         self.refused('"m": expect and tolerance', measure=[
@@ -125,6 +132,19 @@ class Descriptions(unittest.TestCase):
             "rate": "1gbit", "rtt": "1ms", "gso": "512KiB"})
         self.refused("traced is IPv4", hosts={"trace": ["dst"]}, path={
             "rate": "1gbit", "rtt": "1ms", "ipv6": True})
+
+    def test_what_a_reader_is_owed(self):
+        for key in "question", "difference", "evidence", "verdict":
+            one = small()
+            del one[key]
+            with self.assertRaisesRegex(BenchError, f"^{key} is missing"):
+                description.check(one)
+            description.check({**one, "calibrates": "rtt"})
+
+    def test_only_what_is_asked_for(self):
+        self.assertEqual([d["id"] for d in description.load_all(ids=["D1"])
+                          if "calibrates" not in d], ["D1"])
+        self.assertIn("D1", description.names_of())
 
     def test_not_toml(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
@@ -145,11 +165,16 @@ class Descriptions(unittest.TestCase):
             figures = {m["name"]: 1.0 for m in one["measure"]}
             self.assertTrue(judge.rows_of(one, [(r, figures) for r in runs]))
 
+    def test_numbers_in_prose_are_filled_in(self):
+        for one in description.load_all():
+            self.assertEqual(prose.strangers(one), [], one["id"])
+
     def test_no_loss_at_all_would_be_found(self):
         """By every calibration of loss: none is four standard deviations off"""
         for one in description.load_all():
             for run in runs_of(one) if one.get("calibrates") == "loss" else []:
-                self.assertGreater(frames_of(run["plan"]) * run["plan"]["loss"], 16,
+                part = run["plan"]["loss"] or run["plan"]["reorder"]
+                self.assertGreater(frames_of(run["plan"]) * part, 16,
                                    f'{one["id"]} {run["label"]}')
 
 
@@ -215,6 +240,14 @@ class Expansion(unittest.TestCase):
         self.assertEqual([r["seed"] for r in runs], [1, 2, 3])
         self.assertEqual(runs[0]["label"], "all")
         self.assertEqual(runs[0]["plan"], runs[2]["plan"])
+
+    def test_seeds_by_row(self):
+        runs = runs_of(small(seeds={"100mbit": 2, "1gbit 50ms": 3, "else": 4}))
+        self.assertEqual([(r["label"], r["seed"]) for r in runs if r["seed"] > 1], [
+            ("1gbit 10ms", 2), ("1gbit 10ms", 3), ("1gbit 10ms", 4),
+            ("1gbit 50ms", 2), ("1gbit 50ms", 3),
+            ("100mbit 10ms", 2), ("100mbit 50ms", 2)])
+        self.assertEqual(len(runs_of(small(seeds={"100mbit": 2}))), 6)
 
     def test_the_description_stays(self):
         one = small()

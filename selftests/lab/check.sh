@@ -48,7 +48,7 @@ export LAB_DIR_HERE
 PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin python3 python3-yaml
-	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib"
+	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
 # The tests whose head names this lab
 lab_tests()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Parts of the bench for CI: each change makes one of them, ten changes make all."""
+
+from errors import BenchError
+
+
+def parts_of(seconds, n):
+    """[[id]]: @n parts that take about as long; @seconds: {id: s}.  The longest first,
+    each to the part that has least: the same for the same figures."""
+    parts = [[] for _ in range(n)]
+    loads = [0.0] * n
+    for name in sorted(seconds, key=lambda one: (-seconds[one], one)):
+        least = loads.index(min(loads))
+        parts[least].append(name)
+        loads[least] += seconds[name]
+    return parts
+
+
+def which(text):
+    """(K, N) of "K/N", K from 0 to N - 1"""
+    k, _, n = text.partition("/")
+    if not k.isdigit() or not n.isdigit() or not int(n) > int(k):
+        raise BenchError(f'"{text}" is no part; write it as 3/10, from 0/10 to 9/10')
+    return int(k), int(n)
+
+
+def chosen(names, seconds, part):
+    """Those of @names that are in this part; what is not known takes as long as the
+    others on average"""
+    k, n = which(part)
+    known = [seconds[name] for name in names if seconds.get(name)]
+    usual = sum(known) / len(known) if known else 1.0
+    return parts_of({name: seconds.get(name) or usual for name in names}, n)[k]
