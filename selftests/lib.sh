@@ -3,10 +3,10 @@
 #
 # lib.sh: what every test here begins with.
 #
-# TAP on stdout; exit 0 when all points held, 1 when one did not, 4 when the test or a
-# point of it cannot run here (with the reason).  Each test file says in its head, in a line
-# "# labs: ...", where it must run: uml (virtual time), qemu (emulated), root (a
-# developer's own machine), nonetfilter (virtual time, a kernel without
+# TAP on stdout (tap.sh); exit 0 when all points held, 1 when one did not, 4 when the
+# test or a point of it cannot run here (with the reason).  Each test file says in its
+# head, in a line "# labs: ...", where it must run: uml (virtual time), qemu (emulated),
+# root (a developer's own machine), nonetfilter (virtual time, a kernel without
 # CONFIG_NETFILTER).  There a skip counts as a failure.
 #
 # The network, in namespaces that a test makes and removes itself:
@@ -27,11 +27,8 @@ TOP=$(cd "$SELFTESTS/.." && pwd)
 LAB=${LAB:-root}
 BIN=${CTCP_BIN:-$TOP/build/bin}
 PATH=$BIN:$PATH
+. "$SELFTESTS/tap.sh"
 
-KSFT_SKIP=4
-TAP_COUNT=0
-TAP_FAILED=0
-TAP_SKIPPED=0
 TMP=$(mktemp -d)
 
 SRC=ctcp-$$-src
@@ -62,38 +59,7 @@ in_real_time()
 		{ echo "# ${FUNCNAME[1]}: left out, nothing costs in virtual time" >&2; false; }
 }
 
-# --- TAP -------------------------------------------------------------------
-
-skip_all()
-{
-	echo "1..0 # SKIP $*"
-	exit $KSFT_SKIP
-}
-
-pass()
-{
-	TAP_COUNT=$((TAP_COUNT + 1))
-	echo "ok $TAP_COUNT - $1"
-}
-
-# skip DESCRIPTION REASON: a point that this machine cannot decide.  Where the test has
-# to run, that is a failure (tap.awk); by hand, the exit status says that one is missing.
-skip()
-{
-	TAP_COUNT=$((TAP_COUNT + 1))
-	TAP_SKIPPED=$((TAP_SKIPPED + 1))
-	echo "ok $TAP_COUNT - $1 # SKIP $2"
-}
-
-# fail DESCRIPTION [LINE...]
-fail()
-{
-	TAP_COUNT=$((TAP_COUNT + 1))
-	TAP_FAILED=$((TAP_FAILED + 1))
-	echo "not ok $TAP_COUNT - $1"
-	shift
-	if [ $# -gt 0 ]; then printf '%s\n' "$@" | sed 's/^/# /'; fi
-}
+# --- points ------------------------------------------------------------------
 
 # equal DESCRIPTION EXPECTED GOT
 equal()
@@ -190,10 +156,7 @@ finish()
 {
 	[ $CASES_ENDED = $CASES ] ||
 		fail "$CASES cases: $CASES_ENDED came to their end, $CASE did not"
-	echo "1..$TAP_COUNT"
-	[ $TAP_FAILED -eq 0 ] && [ $TAP_COUNT -gt 0 ] || exit 1
-	[ $TAP_SKIPPED -eq 0 ] || exit $KSFT_SKIP
-	exit 0
+	tap_finish
 }
 
 # --- do and undo -----------------------------------------------------------

@@ -18,7 +18,7 @@ set -u
 
 release=$1
 log=/src/lab/build.log
-. /src/selftests/lab/point.sh
+. /src/selftests/tap.sh
 
 # Run make; whatever it complains of is a failure, and shown.
 quiet_make()
@@ -120,4 +120,4 @@ else
 	build_module
 	build_tools
 fi
-finish
+tap_finish

@@ -16,7 +16,7 @@ arch=$1
 compiler=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-. "$here/point.sh"
+. "$here/../tap.sh"
 
 compile()
 {
@@ -68,4 +68,4 @@ esac
 compile
 right_machine
 only_the_kernels
-finish
+tap_finish

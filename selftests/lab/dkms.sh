@@ -14,7 +14,7 @@ set -u
 
 release=$1
 log=/tmp/dkms.log
-. /src/selftests/lab/point.sh
+. /src/selftests/tap.sh
 
 # A dkms command that must succeed; what it said is shown when it does not.
 step()		# TEXT COMMAND...
@@ -80,4 +80,4 @@ step "modprobe would load it" modprobe -n -S "$release" "$name"
 
 step "dkms remove" dkms remove "$name/$version" --all
 same "nothing is left behind" "$before" "$(all_files)"
-finish
+tap_finish

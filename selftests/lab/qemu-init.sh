@@ -18,6 +18,7 @@
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 LAB=qemu
+. /src/selftests/tap.sh
 
 limit=900	# s of the machine's time for one test: three times what the slowest takes
 
@@ -64,6 +65,7 @@ install()
 started()		# NAME: in the kernel's log, too
 {
 	start=$(date +%s)
+	tap_begin
 	echo "### RUN $1"
 	echo "lab: $1" > /dev/kmsg
 }
@@ -76,15 +78,10 @@ ended()			# NAME STATUS
 load()
 {
 	started modprobe
-	if modprobe tcp_circuit; then
-		echo "ok 1 - the module loads"
-		status=0
-	else
-		echo "not ok 1 - the module loads"
-		status=1
-	fi
-	echo "1..1"
-	ended modprobe $status
+	modprobe tcp_circuit
+	point $? "the module loads"
+	tap_plan 1
+	ended modprobe "$TAP_FAILED"
 }
 
 # A test leaves the machine's own namespace as it found it.
@@ -116,8 +113,8 @@ run_test()
 	if [ "$before" != "$after" ]; then
 		started "$name-traces"
 		echo "$after" | sed 's/^/# still there: /'
-		echo "not ok 1 - $name leaves no namespace or device behind"
-		echo "1..1"
+		fail "$name leaves no namespace or device behind"
+		tap_plan 1
 		ended "$name-traces" 1
 	fi
 }
@@ -149,19 +146,17 @@ run_if_here()		# TEST
 check_kernel()
 {
 	started kernel
-	status=0
 	if dmesg | grep -E "$complaints" > /tmp/complaints ||
 	   [ $(($(cat /proc/sys/kernel/tainted) & taints)) != 0 ]; then
-		status=1
 		dmesg | grep -E -B 5 -A 30 "$complaints" | head -n 300 |
 			sed 's/^/# /'
 		echo "# taint: $(cat /proc/sys/kernel/tainted)"
-		echo "not ok 1 - the kernel has nothing to complain of"
+		fail "the kernel has nothing to complain of"
 	else
-		echo "ok 1 - the kernel has nothing to complain of"
+		pass "the kernel has nothing to complain of"
 	fi
-	echo "1..1"
-	ended kernel $status
+	tap_plan 1
+	ended kernel "$TAP_FAILED"
 }
 
 set_up

@@ -8,6 +8,7 @@
 # failed with to DIR/failed/TARGET-*, and what was said to DIR/TARGET.log.
 
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../selftests/tap.sh"
 dir=$1
 seconds=$2
 shift 2
@@ -43,21 +44,17 @@ diagnose()
 	done
 }
 
-echo "1..$#"
+tap_plan $#
 total=0
-failed=0
-point=0
 for target; do
-	point=$((point + 1))
 	if fuzz "$target" && runs=$(stat_of "$target" number_of_executed_units) &&
 	   [ "${runs:-0}" -gt 0 ]; then
-		echo "ok $point - fuzz $target: $runs executions in $seconds s"
+		pass "fuzz $target: $runs executions in $seconds s"
 		total=$((total + runs))
 	else
-		echo "not ok $point - fuzz $target"
+		fail "fuzz $target"
 		diagnose "$target"
-		failed=$((failed + 1))
 	fi
 done
-echo "# $total executions, $failed of $# targets failed"
-[ "$failed" = 0 ]
+echo "# $total executions, $TAP_FAILED of $# targets failed"
+[ "$TAP_FAILED" = 0 ]
