@@ -6,16 +6,21 @@ import sys
 import unittest
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import tap  # noqa: E402  (of the folder above)
+
 
 class Tap(unittest.TestResult):
-    """One line for each test"""
+    """One point for each test"""
 
-    def say(self, test, error=None):
-        ok = "not ok" if error else "ok"
-        print(f"{ok} {self.testsRun} - {type(test).__doc__}: "
-              f"{test.id().rsplit('.', 1)[1].removeprefix('test_')}")
-        for line in (error or "").splitlines():
-            print(f"# {line}")
+    def __init__(self):
+        super().__init__()
+        self.points = tap.Points()
+
+    def say(self, test, error=""):
+        name = test.id().rsplit(".", 1)[1].removeprefix("test_")
+        self.points.point(not error, f"{type(test).__doc__}: {name}", error)
 
     def addSuccess(self, test):
         super().addSuccess(test)
@@ -32,12 +37,11 @@ class Tap(unittest.TestResult):
 
 def main():
     """All tests of this folder."""
-    here = Path(__file__).resolve().parent
-    sys.path.insert(0, str(here))
+    sys.path.insert(0, str(HERE))
     result = Tap()
-    unittest.defaultTestLoader.discover(str(here)).run(result)
-    print(f"1..{result.testsRun}")
-    return 0 if result.wasSuccessful() and result.testsRun else 1
+    unittest.defaultTestLoader.discover(str(HERE)).run(result)
+    status = result.points.finish(result.testsRun)
+    return 0 if result.wasSuccessful() and status == 0 else 1
 
 
 if __name__ == "__main__":

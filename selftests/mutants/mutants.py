@@ -28,6 +28,9 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import tap  # noqa: E402  (of the folder above)
+
 TOP = HERE.parent.parent
 OUT = TOP / "build" / "mutants"
 LOOK_S = 0.2		# from one look at a running test to the next
@@ -91,10 +94,10 @@ def list_points(mutants):
 
 def print_tap(points):
     """As `make check` reads it; 0 if all are ok"""
-    for number, (is_ok, what) in enumerate(points, 1):
-        print(f"{'ok' if is_ok else 'not ok'} {number} - {what}")
-    print(f"1..{len(points)}")
-    return 0 if points and all(is_ok for is_ok, _ in points) else 1
+    said = tap.Points()
+    for is_ok, what in points:
+        said.point(is_ok, what)
+    return said.finish()
 
 
 class Copy:
