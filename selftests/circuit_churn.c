@@ -37,6 +37,8 @@
 #define PATIENCE_MS	500
 #define MARKS		3	/* of sockets and circuits, 0: none */
 
+uint64_t random_state;
+
 static unsigned int whole, reset, abandoned, killed, refused, options_taken;
 
 /* --- the server -------------------------------------------------------------- */

@@ -35,6 +35,8 @@
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
+uint64_t random_state, seed, turn, broken;
+
 static struct nl nl, listener;
 static struct nl_message message;
 static uint64_t done, refused;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-static uint64_t random_state;
+extern uint64_t random_state;	/* each program defines it, once */
 
 static inline void seed_random(uint64_t seed)
 {

@@ -2,7 +2,8 @@
 /*
  * rules.h: what a fuzzer reports: which rule was broken, and where in the run
  *
- * The seed and the turn repeat it: the same seed makes the same turns.
+ * The seed and the turn repeat it: the same seed makes the same turns.  Each program
+ * defines the three numbers, once.
  */
 #ifndef SELFTESTS_RULES_H
 #define SELFTESTS_RULES_H
@@ -16,7 +17,7 @@
 
 #define BROKEN_MAX	20	/* rules broken before it gives up */
 
-static uint64_t seed, turn, broken;
+extern uint64_t seed, turn, broken;
 
 static inline void __attribute__((format(printf, 1, 2)))
 rule(const char *format, ...)

@@ -15,6 +15,8 @@
 #define KEYS	400
 #define PEERS	20000
 
+uint64_t random_state;
+
 static struct match_key keys[KEYS];
 static struct match_shapes shapes[2];
 
