@@ -13,6 +13,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
+. "$here/archive.sh"
 suite=trixie-backports		# where suite.sh has the newest kernel from
 place=$CACHE/source-newest
 
@@ -35,8 +36,8 @@ prepare()
 {
 	local site
 
-	"$here/suite.sh" --hook collect_keys "$tmp/keys" || return
-	site=$("$here/suite.sh" --hook mirror main)
+	collect_keys "$tmp/keys" || return
+	site=$(mirror main)
 	[ -n "$site" ] || {
 		echo "apt knows no mirror of Debian here: set TCP_CIRCUIT_MIRROR" >&2
 		return 1

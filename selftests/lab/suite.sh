@@ -17,14 +17,13 @@
 # a shared lock on the folder.
 #
 # A suite once made is used as it is, also without a network; --refresh makes
-# it again with what the archive has today.  Nothing here names a mirror: the
-# machine's own apt knows one, or TCP_CIRCUIT_MIRROR and
-# TCP_CIRCUIT_MIRROR_SECURITY say so.
+# it again with what the archive has today (archive.sh).
 
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
+. "$here/archive.sh"
 disk_size=3G		# sparse; a suite takes about 1 GB of it
 
 # name; sources ("main" and "sec" are the two mirrors); suite of the kernel;
@@ -45,107 +44,22 @@ iproute2 iperf3 iputils-ping ethtool tcpdump nftables procps busybox jq strace
 python3-minimal
 "
 
-say()
-{
-	echo "suite.sh: $*" >&2
-}
-
 die()
 {
-	say "$*"
+	echo "suite.sh: $*" >&2
 	exit 1
-}
-
-# The archive's address as the machine's apt has it; $1: main or sec.
-mirror()
-{
-	local site
-
-	site=$(apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
-		--format "\$(CODENAME) \$(SITE)" | awk -v want="$1" '
-		want == (($1 ~ /-security$/) ? "sec" : "main") { print $2 }' |
-		sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
-	case $1 in
-	main)	echo "${TCP_CIRCUIT_MIRROR:-$site}" ;;
-	sec)	echo "${TCP_CIRCUIT_MIRROR_SECURITY:-$site}" ;;
-	esac
-}
-
-# Lines for sources.list; without a known mirror for security, without it.
-source_lines()
-{
-	local source site
-
-	for source in ${1//,/ }; do
-		site=$(mirror "${source%%:*}")
-		[ -n "$site" ] && echo "deb $site ${source#*:} main"
-	done
-	return 0
-}
-
-# apt on this machine may not trust suites older or newer than itself.
-collect_keys()
-{
-	mkdir "$1"
-	cp /usr/share/keyrings/debian-archive-*.gpg "$1"/ ||
-		die "no keys of Debian's archive: install debian-archive-keyring"
-}
-
-# The kernel and what belongs to it from the suite $2, at any priority of its
-# own, and all that the packages' own scripts will look for in $1.
-prepare_root()
-{
-	mkdir -p "$1"/etc/apt/preferences.d "$1"/src \
-		"$1"/etc/initramfs-tools/conf.d \
-		"$1"/usr/share/initramfs-tools/modules.d
-	cat > "$1"/etc/apt/preferences.d/kernel <<-END
-	Package: linux-*
-	Pin: release n=$2
-	Pin-Priority: 900
-	END
-	# An initrd with all drivers costs seconds at each boot.
-	echo MODULES=list > "$1"/etc/initramfs-tools/conf.d/lab
-	printf '%s\n' virtio_pci virtio_blk ext4 \
-		> "$1"/usr/share/initramfs-tools/modules.d/lab
-}
-
-# The archive may have a kernel's headers some days before its image.
-newer_headers()
-{
-	local newest
-
-	[ "$2" = newer ] || return 0
-	newest=$(chroot "$1" apt-cache pkgnames linux-headers- |
-		grep -E '^linux-headers-[0-9][^ ]*-cloud-amd64$' |
-		sort -V | tail -n 1)
-	if [ ! -d "$1/usr/src/$newest" ]; then
-		chroot "$1" apt-get -y -q install "$newest" ||
-			say "$newest cannot be installed: left out"
-	fi
-}
-
-# What the kernel starts in the machine: the tree under test is on a disk of
-# its own, so that the suite's disk stays as it is.
-install_init()
-{
-	cat > "$1"/sbin/lab-init <<-'END'
-	#!/bin/sh
-	mount -t ext4 -o rw LABEL=src /src &&
-		exec /src/selftests/lab/qemu-init.sh
-	echo "lab-init: no disk labelled src"
-	exec sleep 3600
-	END
-	chmod 755 "$1"/sbin/lab-init
 }
 
 bootstrap()
 {
 	local root=$1 sources=$2 kernel_suite=$3 newer=$4 more=$5 tmp=$6
 
-	collect_keys "$tmp"/keys
+	collect_keys "$tmp"/keys || return
 	source_lines "$sources" > "$tmp"/sources.list
-	grep -q . "$tmp"/sources.list ||
-		die "apt knows no mirror of Debian here: set TCP_CIRCUIT_MIRROR"
+	grep -q . "$tmp"/sources.list || {
+		echo "apt knows no mirror of Debian here: set TCP_CIRCUIT_MIRROR" >&2
+		return 1
+	}
 
 	# shellcheck disable=SC2086
 	mmdebstrap --mode=root --variant=minbase --quiet \
@@ -158,9 +72,9 @@ bootstrap()
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		--setup-hook="$here/suite.sh --hook prepare_root \"\$1\" $kernel_suite" \
-		--customize-hook="$here/suite.sh --hook newer_headers \"\$1\" $newer" \
-		--customize-hook="$here/suite.sh --hook install_init \"\$1\"" \
+		--setup-hook="$here/suite-root.sh prepare \"\$1\" $kernel_suite" \
+		--customize-hook="$here/suite-root.sh headers \"\$1\" $newer" \
+		--customize-hook="$here/suite-root.sh init \"\$1\"" \
 		"" "$root" "$tmp"/sources.list
 }
 
@@ -191,7 +105,7 @@ make_suite()
 
 	bootstrap "$tmp"/root "$sources" "$kernel_suite" "$newer" "$more" "$tmp" \
 		> "$place.log" 2>&1 ||
-		die "mmdebstrap failed, see $place.log: $(tail -n 3 "$place.log")"
+		die "it cannot be made, see $place.log: $(tail -n 3 "$place.log")"
 	take_kernel "$tmp"
 	mke2fs -q -t ext4 -L root -O ^has_journal -m 0 \
 		-d "$tmp"/root "$tmp"/disk.img "$disk_size" > /dev/null
@@ -230,20 +144,19 @@ list()
 	awk 'NF { print $1 }' <<< "$suites"
 }
 
-# The folder of a suite: what defines it is this script and its name.
+# The folder of a suite: what defines it is its name and what makes it.
 place_of()
 {
-	echo "$CACHE/suite-$1-$(cache_key "$1" "$here/suite.sh")"
+	echo "$CACHE/suite-$1-$(cache_key "$1" "$here/suite.sh" "$here/suite-root.sh")"
 }
 
 main()
 {
-	local name refresh=no row place
+	local name refresh=no row place sources kernel_suite newer more
 
 	case ${1-} in
 	--list)		list; return ;;
 	--place)	place_of "$2"; return ;;
-	--hook)		shift; "$@"; return ;;
 	--refresh)	refresh=yes; shift ;;
 	esac
 	name=${1-}
@@ -255,10 +168,9 @@ main()
 	cache_lock "suite-$name"
 	if [ $refresh = yes ] || [ ! -d "$place" ]; then
 		[ "$(id -u)" = 0 ] || die "root is needed to make a suite"
-		# shellcheck disable=SC2086
-		set -- $row
+		read -r _ sources kernel_suite newer more <<< "$row"
 		prune "$name"
-		make_suite "$place" "$2" "$3" "$4" "${5-}"
+		make_suite "$place" "$sources" "$kernel_suite" "$newer" "$more"
 	fi
 	touch "$place"
 	echo "$place"
