@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# tell.sh: how a run of many tests tells of itself; read it
+#
+# Seconds are counted from LAB_BEGAN, which the first of several scripts sets for all.
+
+export LAB_BEGAN=${LAB_BEGAN:-$(date +%s)}
+
+# say WORD...: to who waits
+say()
+{
+	printf '[%4d s] %s\n' $(($(date +%s) - LAB_BEGAN)) "$*"
+}
+
+# as_test NAME COMMAND...: what it says, between the lines that tap.awk reads
+as_test()
+{
+	local name=$1 start status
+
+	shift
+	start=$(date +%s)
+	echo "### RUN $name"
+	"$@" 2>&1
+	status=$?
+	echo "### EXIT $name $status $(($(date +%s) - start))"
+}
