@@ -24,8 +24,8 @@
 # kernels, race, which wants two processors, and setup_neighbours and setup_systemd, which
 # want daemons.
 #
-# As many at once as there are processors.  What each said is in
-# build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
+# As many at once as there are processors, those that take longest first.  What each said
+# is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,6 +49,18 @@ PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl
 	libkmod-dev libjansson-dev libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
+
+# Half of the time goes by in these: what is begun last is to be short.
+LONGEST="hostile setup_faults unit breaker_evidence breaker_spares setup_touch lint
+	breaker_untripped breaker_trips fuzzers loss setup_undo pacing early setup_watch
+	setup_confirm streams nlfuzz setup_many fuzz"
+
+# in_order TEST...: those first that take longest
+in_order()
+{
+	# shellcheck disable=SC2086 # a list of names
+	printf '%s\n' $LONGEST "$@" | awk '!seen[$0]++'
+}
 
 # The tests whose head names this lab
 lab_tests()
@@ -145,7 +157,7 @@ run_test()
 	} >"$out/$1.tap"
 	awk -f "$here/tap.awk" "$out/$1.tap" >"$out/$1.result"
 	awk -F '\t' -v t="$(($(date +%s) - began))" '
-		$1 == "TEST" { printf "[%4d s] %-16s %3d passed, %d failed (%d s)\n",
+		$1 == "TEST" { printf "[%4d s] %-17s %3d passed, %d failed (%d s)\n",
 			t, $2, $3, $4, $5 }
 		$1 == "FAIL" { printf "          %s: %s\n", $2, $3 }' \
 		"$out/$1.result"
@@ -181,7 +193,9 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
-	[ -n "$tests" ] || tests="unit tap seed bench mutants fuzzers $(lab_tests) lint" last=figures
+	# shellcheck disable=SC2046 # a list of names
+	[ -n "$tests" ] || tests=$(in_order unit tap seed bench mutants fuzzers lint $(lab_tests)) \
+		last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \
