@@ -205,7 +205,7 @@ circuits_of()
 # circuit_of src|dst KEY: that of this name, or of this address alone
 circuit_of()
 {
-	local name prefixes rest
+	local name id auto prefixes rest
 
 	circuits_of "$1" | while read -r name id auto prefixes rest; do
 		case "$name $prefixes" in

@@ -7,7 +7,7 @@ the traffic of "Routers with tiny buffers", section 4.1.1.  After SECONDS whoeve
 waits gives up, and the server is told to end.  Both ends print a line of JSON; that of
 the asking one has every file that came whole, and what came by the second, as iperf3's.
 
-Each user draws from a generator of his own, seeded with his number and the Ethernet
+Each user draws from a generator of its own, seeded with its number and the Ethernet
 address of the asking host.  The machine draws that address when it makes the network, so
 another seed of the machine is another load, and one seed is the same load whatever the
 buffers, links and algorithms are.
@@ -33,7 +33,7 @@ ADDRESS = Path("/sys/class/net/eth1/address")
 
 
 class User:
-    """What one user draws: how long he thinks, and what he asks for then"""
+    """What one user draws: how long it thinks, and the size of what it asks for then"""
 
     def __init__(self, seed, number):
         self.random = random.Random(f"{seed} {number}")
