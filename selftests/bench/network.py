@@ -125,9 +125,19 @@ class Wires:
     def qdisc(self, ns, port, words):
         self.tc[ns].append(f"qdisc add dev {port} root {words}")
 
+    def usable_at_once(self):
+        """Link-local addresses, without which no neighbour is asked for: their duplicate
+        address detection takes up to two seconds."""
+        for ns in self.namespaces:
+            sysctl(ns, "net.ipv6.conf.all.accept_dad", 0)
+        for ns, port in self.ports:
+            sysctl(ns, f"net.ipv6.conf.{port}.accept_dad", 0)
+
     def make(self):
         """All links before any address: a route wants both ends up."""
         run(["ip", "-batch", "-"], "\n".join(self.first) + "\n")
+        if self.plan["ipv6"]:
+            self.usable_at_once()
         for ns in self.namespaces:
             run(["ip", "-n", ns, "-batch", "-"], "\n".join(self.ip[ns]) + "\n")
         for ns, words in self.tc.items():
