@@ -128,10 +128,22 @@ bbr_of()
 		head -n 1
 }
 
-# Once, as a smaller round trip may be seen at any time
+# settled: ss shows the smallest round trip that it showed last time
+settled()
+{
+	local before
+
+	before=$(bbr_of mrtt)
+	SHOWN=$(in_src ss -Hti "dport = :$PORT")
+	[ -n "$before" ] && [ "$(bbr_of mrtt)" = "$before" ]
+}
+
+# A smaller round trip may be seen at any time: what goes with it is read once it is
+# the same twice.
 look()
 {
-	SHOWN=$(in_src ss -Hti "dport = :$PORT")
+	SHOWN=
+	until_true 20 settled
 }
 
 # What ss prints as BBR's is circuit's: the part of the window, and what that makes of
@@ -147,7 +159,7 @@ shown()
 		pids+=($!)
 		succeeds "ss: $i streams" until_true 20 sends_all $i
 		look
-		within "ss: bw of one of $i, 1/10 Mbit/s" \
+		within "ss: bw of one of $i at $(bbr_of mrtt) ms, 1/10 Mbit/s" \
 			"$(awk -v ms="$(bbr_of mrtt)" -v n="$((FCWND / i))" \
 				'BEGIN { printf("%d", n * 1448 * 8 / ms / 100) }')" \
 			"$(awk -v mbit="$(bbr_of bw)" 'BEGIN { printf("%d", mbit * 10) }')" 2
