@@ -45,14 +45,16 @@ static void tally_max(u32 *most, u32 value)
 }
 
 /*
- * Would the stream use more window if the circuit or its user's bound let it?
+ * Would the stream use more window if the circuit or its user's bound let it?  The core
+ * keeps its verdict for a round trip: it may be about a share that was far smaller.
  */
 static bool stream_fills(const struct sock *sk)
 {
 	const struct stream *s = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	bool bound = s->asked && !s->own && s->share >= s->asked;
 
-	return tcp_sk(sk)->is_cwnd_limited &&
+	return tp->is_cwnd_limited && tp->max_packets_out >= s->share / 2 &&
 	       (bound || s->state == TCP_CIRCUIT_STREAM_HUNGRY);
 }
 

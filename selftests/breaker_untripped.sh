@@ -179,10 +179,31 @@ bursts_of_loss()
 	way_back $RTT_MS
 }
 
+# users N SECONDS: N who fetch short files from src, think, and fetch again.  Their
+# shares come and go, and a stream that was limited by a small one may have a large one now.
+users()
+{
+	local PORT=$((PORT + $1)) circuit=(prefix 10.77.2.1 window 990 rate 12500000)
+
+	way_back 100
+	in_src circuit_nl new users "${circuit[@]}"
+	background src "$SELFTESTS/bench/users.py" serve $PORT circuit >/dev/null
+	until_true 20 listening src
+	in_dst "$SELFTESTS/bench/users.py" ask 10.77.1.1 $PORT "$1" "$2" >/dev/null
+	equal "short files of $1 users: trips" 0 "$(circuit_field src users trips)"
+	at_least "short files of $1 users: delivered" $((150 * $1)) \
+		"$(circuit_field src users delivered)"
+	wait $!
+	in_src circuit_nl del users
+	way_back $RTT_MS
+}
+
 # What only delay and shortfall could take for a path that is shared
 innocents()
 {
 	in_virtual_time || return 0
+	users 20 15
+	users 95 15
 	fresh "${RATED[@]}"
 	slow_reader
 	pausing_sender
