@@ -323,7 +323,7 @@ def carry_out(options, labs, machines, wanted, progress):
             experiment, found = perform(labs, machines, d)
             if "calibrates" in d:
                 calibration.remember(
-                    labs.on(found[0][0]["kernel"]).kernel_hash(),
+                    labs.on(found[0][0]["kernel"]).kernel_hash(), d["id"],
                     calibration.points_of(d, experiment["rows"], found))
             pictures[d["id"]] = keep(experiment)
         except BenchError as error:

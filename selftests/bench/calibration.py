@@ -64,23 +64,24 @@ def value_on(axis, plan):
     return plan["rate" if axis == "spacing" else axis]
 
 
-def remember(kernel, points):
-    """Add to what is known of this kernel, and the ranges that follow."""
+def remember(kernel, name, points):
+    """What the calibration of this name says of this kernel, instead of what it said the
+    last time, and the ranges that follow from all."""
     kernels = load_all()
-    known = kernels.setdefault(kernel, {"points": [], "ranges": {}})
-    known["points"] += [list(p) for p in points
-                        if list(p) not in known["points"]]
-    known["ranges"] = {axis: span([p[1:] for p in known["points"]
-                                   if p[0] == axis])
-                       for axis in sorted({p[0] for p in known["points"]})}
+    known = kernels.setdefault(kernel, {"calibrations": {}, "ranges": {}})
+    known["calibrations"][name] = [list(p) for p in points]
+    found = sum(known["calibrations"].values(), [])
+    known["ranges"] = {axis: span([p[1:] for p in found if p[0] == axis])
+                       for axis in sorted({p[0] for p in found})}
     FILE.parent.mkdir(parents=True, exist_ok=True)
     FILE.write_text(json.dumps({"kernels": kernels}, indent=1))
 
 
 def load_all():
-    """{kernel: {"points": [[axis, value, held]], "ranges": {axis: span}}}"""
+    """{kernel: {"calibrations": {name: [[axis, value, held]]}, "ranges": {axis: span}}}"""
     try:
-        return json.loads(FILE.read_text())["kernels"]
+        kernels = json.loads(FILE.read_text())["kernels"]
+        return {name: known for name, known in kernels.items() if known["calibrations"]}
     except (OSError, ValueError, KeyError):
         return {}
 

@@ -162,12 +162,14 @@ class Calibration(unittest.TestCase):
                 unittest.mock.patch.object(calibration, "FILE",
                                            Path(folder) / "c.json"):
             self.assertEqual(calibration.ranges_of("uml-6.1-a"), {})
-            calibration.remember("uml-6.1-a", [("rtt", 0.1, True)])
-            calibration.remember("uml-6.1-a", [("rtt", 0.2, True)])
-            calibration.remember("uml-7.3-b", [("loss", 0.1, False)])
+            calibration.remember("uml-6.1-a", "cal-rtt", [("rtt", 0.1, True)])
+            calibration.remember("uml-6.1-a", "cal-more", [("rtt", 0.2, True)])
+            calibration.remember("uml-7.3-b", "cal-loss", [("loss", 0.1, False)])
             self.assertEqual(calibration.ranges_of("uml-6.1-a"),
                              {"rtt": [0.1, 0.2]})
             self.assertEqual(calibration.ranges_of("uml-7.3-b"), {"loss": None})
+            calibration.remember("uml-7.3-b", "cal-loss", [("loss", 0.1, True)])
+            self.assertEqual(calibration.ranges_of("uml-7.3-b"), {"loss": [0.1, 0.1]})
 
     def test_only_what_is_missing(self):
         every = [{**small(vary=[]), "id": "cal-rtt", "calibrates": "rtt"},
