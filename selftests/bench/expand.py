@@ -64,47 +64,56 @@ def _apply(varied, axis, i):
 
 def plan_of(varied):
     """What the guest is to do, in bit/s, s and bytes."""
-    path = varied["path"]
-    sender = varied.get("sender", {})
-    hosts = varied.get("hosts", {})
-    mtu = path.get("mtu", 1500)
-    wire = mtu + ETHERNET
-    headers = HEADERS_6 if path.get("ipv6") else HEADERS
-    rate = units.rate(path["rate"])
-    rtt = units.time(path["rtt"])
-    bdp = rate * rtt / 8
+    path = _path(varied["path"])
+    bdp = path["rate"] * path["rtt"] / 8
 
     def size(section, key, default=None):
         value = section.get(key, default)
-        return None if value is None else units.size(value, wire, bdp)
+        return None if value is None else units.size(value, path["wire"], bdp)
 
-    fcwnd = size(sender, "fcwnd")
     return {
-        "rate": rate, "rtt": rtt, "mtu": mtu, "wire": wire,
-        "mss": mtu - headers, "bdp": round(bdp),
-        "payload_rate": rate * (mtu - headers) / wire,
-        "rtt_text": path["rtt"], "rate_text": path["rate"],
-        "rtt2": units.time(path["rtt2"]) if "rtt2" in path else None,
-        "line": units.rate(path["line"]) if "line" in path else None,
-        "buffer": size(path, "buffer"),
-        "loss": units.part(path.get("loss", 0)),
-        "reorder": units.part(path.get("reorder", 0)),
-        "offloads": path.get("offloads", False),
-        "ipv6": path.get("ipv6", False), "gso": size(path, "gso", f"{GSO}B"),
-        "shaper": sender.get("shaper", "none"),
-        "options": sender.get("options", []),
-        "burst": size(sender, "burst"), "limit": size(sender, "limit"),
-        "fcwnd": max(1, fcwnd // wire) if fcwnd else None,
-        "pace": units.rate(sender["pace"]) if "pace" in sender else None,
-        "txqueuelen": sender.get("txqueuelen"),
-        "buffers": size(hosts, "buffers"),
-        "sysctl": {h: hosts.get(h, {}) for h in ("src", "dst")},
-        "sample": units.time(hosts["sample"]) if "sample" in hosts else None,
-        "trace": hosts.get("trace", []),
+        **path, "buffer": size(varied["path"], "buffer"),
+        "gso": size(varied["path"], "gso", f"{GSO}B"),
+        **_sender(varied.get("sender", {}), size, path["wire"]),
+        **_hosts(varied.get("hosts", {}), size),
         "flows": [_flow(f, size) for f in varied.get("flow", [])],
         "steps": [{k: s[k] for k in ("at", "on", "do")}
                   for s in varied.get("step", [])],
     }
+
+
+def _path(path):
+    mtu = path.get("mtu", 1500)
+    wire = mtu + ETHERNET
+    mss = mtu - (HEADERS_6 if path.get("ipv6") else HEADERS)
+    rate = units.rate(path["rate"])
+    rtt = units.time(path["rtt"])
+    return {"rate": rate, "rtt": rtt, "mtu": mtu, "wire": wire, "mss": mss,
+            "bdp": round(rate * rtt / 8), "payload_rate": rate * mss / wire,
+            "rtt_text": path["rtt"], "rate_text": path["rate"],
+            "rtt2": units.time(path["rtt2"]) if "rtt2" in path else None,
+            "line": units.rate(path["line"]) if "line" in path else None,
+            "loss": units.part(path.get("loss", 0)),
+            "reorder": units.part(path.get("reorder", 0)),
+            "offloads": path.get("offloads", False),
+            "ipv6": path.get("ipv6", False)}
+
+
+def _sender(sender, size, wire):
+    fcwnd = size(sender, "fcwnd")
+    return {"shaper": sender.get("shaper", "none"),
+            "options": sender.get("options", []),
+            "burst": size(sender, "burst"), "limit": size(sender, "limit"),
+            "fcwnd": max(1, fcwnd // wire) if fcwnd else None,
+            "pace": units.rate(sender["pace"]) if "pace" in sender else None,
+            "txqueuelen": sender.get("txqueuelen")}
+
+
+def _hosts(hosts, size):
+    return {"buffers": size(hosts, "buffers"),
+            "sysctl": {h: hosts.get(h, {}) for h in ("src", "dst")},
+            "sample": units.time(hosts["sample"]) if "sample" in hosts else None,
+            "trace": hosts.get("trace", [])}
 
 
 def _flow(flow, size):
