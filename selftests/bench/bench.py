@@ -141,14 +141,6 @@ def points_of(raw, plot):
     return series(raw, units.time(plot.get("every", "0.5s")))
 
 
-def counted(folders, n):
-    """The same, and on a terminal how many of @n there are so far"""
-    for i, folder in enumerate(folders, 1):
-        if sys.stderr.isatty():
-            print(f"\r    {i} of {n} runs", end="\r", file=sys.stderr, flush=True)
-        yield folder
-
-
 def seconds_of(folder):
     """That its machine took, when it was made"""
     return float((folder / "done").read_text(encoding="utf-8"))
@@ -158,10 +150,12 @@ class Machines:
     """All runs of all that was asked for, as many machines at once as BENCH_JOBS says:
     while one experiment's last run is made, the next one's first are."""
 
-    def __init__(self, labs, wanted, not_held_to_it=()):
+    def __init__(self, labs, wanted, progress, not_held_to_it=()):
         self.labs = labs
+        self.progress = progress
         self.not_held_to_it = not_held_to_it
         jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
+        progress.begin(len(wanted), jobs)
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.started = {d["id"]: self._start(d) for d in wanted}
 
@@ -173,14 +167,30 @@ class Machines:
                 self.labs.on(run["kernel"])     # built here, not by several threads
         except BenchError:
             return runs, None
-        return runs, [self.pool.submit(self.labs.carry_out, run) for run in runs]
+        self.progress.wants(d["id"], sum(not self._is_there(run) for run in runs))
+        return runs, [self.pool.submit(self._make, d["id"], run) for run in runs]
+
+    def _is_there(self, run):
+        """Made by an earlier bench"""
+        return (self.labs.on(run["kernel"]).folder_of(run) / "done").exists()
+
+    def _make(self, name, run):
+        """Its folder"""
+        if self._is_there(run):
+            return self.labs.carry_out(run)
+        began, folder = time.monotonic(), None
+        try:
+            folder = self.labs.carry_out(run)
+            return folder
+        finally:
+            self.progress.run_ended(name, time.monotonic() - began if folder else None)
 
     def folders(self, d):
         """[(run, its folder)], when all of them are there"""
         runs, futures = self.started[d["id"]]
         if futures is None:
-            futures = [self.pool.submit(self.labs.carry_out, run) for run in runs]
-        return list(zip(runs, counted((f.result() for f in futures), len(runs))))
+            futures = [self.pool.submit(self._make, d["id"], run) for run in runs]
+        return list(zip(runs, [f.result() for f in futures]))
 
     def drop(self, d):
         """What has not begun of it need not"""
@@ -215,6 +225,7 @@ def perform(labs, machines, d):
                 experiment["again"].append(same_again(labs, run, folder))
     experiment["seconds"] = round(sum(seconds_of(folder)
                                       for _, folder in folders), 1)
+    experiment["runs"] = len(folders)
     experiment["axes"] = {run["label"]: run["axes"] for run, _ in found}
     experiment["rows"] = rows_of(d, found)
     return experiment, found
@@ -305,8 +316,7 @@ def bench(options):
     if not options.quick:
         wanted = needs_calibration(labs, every, wanted, not options.ids) + wanted
     wanted += turn
-    progress.begin([d["id"] for d in wanted])
-    machines = Machines(labs, wanted, [d["id"] for d in turn])
+    machines = Machines(labs, wanted, progress, [d["id"] for d in turn])
     try:
         return carry_out(options, labs, machines, wanted, progress)
     finally:
@@ -318,7 +328,6 @@ def carry_out(options, labs, machines, wanted, progress):
     counts = [0, 0, 0]
     done, pictures = [], {}
     for d in wanted:
-        began = time.monotonic()
         try:
             experiment, found = perform(labs, machines, d)
             if "calibrates" in d:
@@ -329,10 +338,10 @@ def carry_out(options, labs, machines, wanted, progress):
         except BenchError as error:
             print(f'{d["id"]:14} failed: {error}', flush=True)
             counts[1] += 1
-            progress.ended(d["id"], 0)
+            progress.experiment_ended(d["id"])
             continue
         done.append(experiment)
-        progress.ended(d["id"], time.monotonic() - began)
+        progress.experiment_ended(d["id"])
         told = tell(experiment, progress, options.quick)
         counts = [a + b for a, b in zip(counts, told)]
     whole = not options.ids and not options.quick and len(done) == len(wanted)

@@ -81,7 +81,7 @@ def load_all():
     """{kernel: {"calibrations": {name: [[axis, value, held]]}, "ranges": {axis: span}}}"""
     try:
         kernels = json.loads(FILE.read_text())["kernels"]
-        return {name: known for name, known in kernels.items() if known["calibrations"]}
+        return {name: one for name, one in kernels.items() if one["calibrations"]}
     except (OSError, ValueError, KeyError):
         return {}
 

@@ -1,50 +1,94 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How far a bench is, and how long what is left will take."""
+"""How far a bench is, and how long what is left will take.
+
+By runs and not by experiments: one has two of them, another a hundred, and what an
+earlier bench has left need not be made again.
+"""
+
+import sys
+import threading
 
 import results
 from errors import BenchError
 
 
-def seconds_left(known, done, todo):
-    """By how long the machines of each took before, and how much slower or faster those
-    of now are; None where nothing tells.  @known, @done: {id: s}; @todo: [id].  What
-    took less than a second was there already."""
-    both = [name for name in done if known.get(name) and done[name] >= 1]
-    if not both:
+def seconds_left(known, made, todo, jobs):
+    """Of real time, or None where nothing tells.  @known: {id: s that a run of it took
+    before}; @made: [(id, s)], runs made now; @todo: {id: how many runs}; @jobs: so many
+    at once.  A run takes what it took before, times how much slower or faster those
+    made now are; what is new takes as long as the others on average."""
+    both = [(known[name], s) for name, s in made if known.get(name)]
+    pace = sum(s for _, s in both) / sum(k for k, _ in both) if both else 1
+    if made:
+        usual = sum(s for _, s in made) / len(made)
+    elif known:
+        usual = sum(known.values()) / len(known)
+    else:
         return None
-    pace = sum(done[name] for name in both) / sum(known[name] for name in both)
-    usual = sum(known.values()) / len(known)
-    return pace * sum(known.get(name) or usual for name in todo)
+    return sum(n * (pace * known[name] if known.get(name) else usual)
+               for name, n in todo.items()) / jobs
 
 
 class Progress:
-    """Of experiments; @folders: where earlier results may be, the later ones the more
+    """Of a bench; @folders: where earlier results may be, the later ones the more
     telling."""
 
     def __init__(self, folders):
-        self.todo, self.n = [], 0
-        self.done = {}
-        self.known = {}
+        self.known = {}         # id: s of all its runs together
+        self.each = {}          # id: s of one of them
+        self.experiments = 0
+        self.ended = 0
+        self.jobs = 1
+        self.todo = {}          # id: runs that are not there yet
+        self.made = []          # (id, s)
+        self.lock = threading.Lock()
         for folder in folders:
             try:
                 _, experiments = results.read(folder / "results.json")
             except BenchError:
                 continue
-            self.known.update((e["description"]["id"], e["seconds"])
-                              for e in experiments if e.get("seconds"))
+            for e in experiments:
+                self._learn(e["description"]["id"], e.get("seconds"), e.get("runs"))
 
-    def begin(self, names):
-        """These are to be made, in this order"""
-        self.todo = list(names)
-        self.n = len(self.todo)
+    def _learn(self, name, seconds, runs):
+        if seconds:
+            self.known[name] = seconds
+        if seconds and runs:
+            self.each[name] = seconds / runs
 
-    def ended(self, name, seconds):
-        """One more"""
-        self.todo.remove(name)
-        self.done[name] = seconds
+    def begin(self, experiments, jobs):
+        """So many of them, with so many machines at once"""
+        self.experiments, self.jobs = experiments, jobs
+
+    def wants(self, name, runs):
+        """So many runs of this experiment are to be made"""
+        with self.lock:
+            self.todo[name] = runs
+
+    def run_ended(self, name, seconds):
+        """One of its runs; @seconds: that it took, None where it failed"""
+        with self.lock:
+            self.todo[name] = max(self.todo.get(name, 0) - 1, 0)
+            if seconds is not None:
+                self.made.append((name, seconds))
+            if sys.stderr.isatty():
+                print(f"\r    {self._said()}\033[K", end="\r", file=sys.stderr,
+                      flush=True)
+
+    def experiment_ended(self, name):
+        """And nothing more is wanted of it"""
+        with self.lock:
+            self.todo.pop(name, None)
+            self.ended += 1
 
     def said(self):
-        """3 of 51, 85 min left"""
-        words = f"{len(self.done)} of {self.n}"
-        left = seconds_left(self.known, self.done, self.todo)
-        return words if left is None else f"{words}, {left / 60:.0f} min left"
+        """3 of 51, 190 runs to be made, 85 min left"""
+        with self.lock:
+            return self._said()
+
+    def _said(self):
+        words, runs = f"{self.ended} of {self.experiments}", sum(self.todo.values())
+        left = seconds_left(self.each, self.made, self.todo, self.jobs)
+        if runs:
+            words += f", {runs} runs to be made"
+        return words if not runs or left is None else f"{words}, {left / 60:.0f} min left"

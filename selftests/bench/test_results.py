@@ -90,23 +90,30 @@ class Progress(unittest.TestCase):
 
     def test_left(self):
         known = {"a": 10, "b": 20, "c": 30}
-        self.assertIsNone(progress.seconds_left({}, {"a": 5}, ["b"]))
-        self.assertIsNone(progress.seconds_left(known, {}, ["b"]))
-        self.assertAlmostEqual(progress.seconds_left(known, {"a": 5}, ["b", "c"]), 25)
-        # one that was there already says nothing
+        self.assertIsNone(progress.seconds_left({}, [], {"b": 1}, 2))
+        self.assertAlmostEqual(progress.seconds_left(known, [], {"b": 3}, 2), 30)
         self.assertAlmostEqual(
-            progress.seconds_left(known, {"a": 5, "b": 0.3}, ["c"]), 15)
+            progress.seconds_left(known, [("a", 5)], {"b": 1, "c": 4}, 1), 70)
         # one that is new takes as long as they do on average
-        self.assertAlmostEqual(progress.seconds_left(known, {"a": 10}, ["new"]), 20)
+        self.assertAlmostEqual(progress.seconds_left(known, [], {"new": 2}, 1), 40)
+        self.assertAlmostEqual(
+            progress.seconds_left(known, [("a", 5), ("b", 15)], {"new": 2}, 1), 20)
 
     def test_said(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "results.json"
             results.write(path, {}, [
-                {**measured(1.0), "description": {**small(), "id": name}, "seconds": 60}
-                for name in ("a", "b")])
+                {**measured(1.0), "description": {**small(), "id": name}, "seconds": 600,
+                 "runs": 10} for name in ("a", "b")])
             way = progress.Progress([Path(folder) / "none", Path(folder)])
-            way.begin(["a", "b"])
+            self.assertEqual(way.known, {"a": 600, "b": 600})
+            way.begin(2, 2)
             self.assertEqual(way.said(), "0 of 2")
-            way.ended("a", 120)
-            self.assertEqual(way.said(), "1 of 2, 2 min left")
+            way.wants("a", 3)
+            way.wants("b", 4)
+            self.assertEqual(way.said(), "0 of 2, 7 runs to be made, 4 min left")
+            way.run_ended("a", 120)
+            self.assertEqual(way.said(), "0 of 2, 6 runs to be made, 6 min left")
+            way.run_ended("a", None)
+            way.experiment_ended("a")
+            self.assertEqual(way.said(), "1 of 2, 4 runs to be made, 4 min left")
