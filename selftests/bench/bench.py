@@ -6,8 +6,8 @@ Writes build/bench/ID.json, ID.svg, results.json, report.html and report.md.  Wh
 of them were made, and only then, docs/bench/ too.  Last line: "bench: N passed,
 N failed, N skipped", counting assertions; exit 1 when one failed.
 
---part: beside the quick ones, a part of the others, asserted but not held against the
-calibration, which takes longer than they do.
+--part: beside the quick ones, a part of the others, with one seed, asserted but not held
+against the calibration, which takes longer than they do.
 
 bench.py --report FILE: the report of results that were kept (results.json), without a
 run.
@@ -295,11 +295,14 @@ def write_reports(about, done, pictures, docs):
             "<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1))
 
 
-def by_turns(every, wanted, seconds, part):
-    """The part of the others that is asked for, if one is"""
+def by_turns(every, wanted, each, part):
+    """The part of the others that is asked for, if one is, with one seed; @each: {id: s
+    that one of its runs takes}"""
     if not part:
         return []
-    others = {d["id"]: d for d in every if d not in wanted}
+    others = {d["id"]: {**d, "seeds": 1} for d in every if d not in wanted}
+    seconds = {name: each[name] * len(runs_of(d)) for name, d in others.items()
+               if name in each}
     names = rotation.chosen(sorted(others), seconds, part)
     print(f"part {part}: " + " ".join(names), flush=True)
     return [others[name] for name in names]
@@ -309,7 +312,7 @@ def bench(options):
     """Everything that was asked for: [passed, failed, skipped]"""
     every, wanted = chosen(options.ids, options.quick)
     progress = Progress([DOCS, OUT])
-    turn = by_turns(every, wanted, progress.known, options.part)
+    turn = by_turns(every, wanted, progress.each, options.part)
     OUT.mkdir(parents=True, exist_ok=True)
     labs = Labs()
     labs.on(descriptions.KERNELS[0])

@@ -78,7 +78,8 @@ def remember(kernel, name, points):
 
 
 def load_all():
-    """{kernel: {"calibrations": {name: [[axis, value, held]]}, "ranges": {axis: span}}}"""
+    """{kernel: {"calibrations": {name: [[axis, value, held]]},
+    "ranges": {axis: span}}}"""
     try:
         kernels = json.loads(FILE.read_text())["kernels"]
         return {name: one for name, one in kernels.items() if one["calibrations"]}

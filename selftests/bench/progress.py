@@ -34,8 +34,7 @@ class Progress:
     telling."""
 
     def __init__(self, folders):
-        self.known = {}         # id: s of all its runs together
-        self.each = {}          # id: s of one of them
+        self.each = {}          # id: s that one of its runs took
         self.experiments = 0
         self.ended = 0
         self.jobs = 1
@@ -51,8 +50,6 @@ class Progress:
                 self._learn(e["description"]["id"], e.get("seconds"), e.get("runs"))
 
     def _learn(self, name, seconds, runs):
-        if seconds:
-            self.known[name] = seconds
         if seconds and runs:
             self.each[name] = seconds / runs
 

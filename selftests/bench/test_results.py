@@ -106,7 +106,7 @@ class Progress(unittest.TestCase):
                 {**measured(1.0), "description": {**small(), "id": name}, "seconds": 600,
                  "runs": 10} for name in ("a", "b")])
             way = progress.Progress([Path(folder) / "none", Path(folder)])
-            self.assertEqual(way.known, {"a": 600, "b": 600})
+            self.assertEqual(way.each, {"a": 60, "b": 60})
             way.begin(2, 2)
             self.assertEqual(way.said(), "0 of 2")
             way.wants("a", 3)

@@ -3,8 +3,11 @@
 
 import unittest
 
+import bench
 import rotation
 from errors import BenchError
+from expand import runs_of
+from small import small
 
 
 class Rotation(unittest.TestCase):
@@ -29,3 +32,10 @@ class Rotation(unittest.TestCase):
         for text in "10/10", "3", "a/b", "/3", "-1/3", "1/0":
             with self.assertRaisesRegex(BenchError, "is no part; write it as 3/10"):
                 rotation.which(text)
+
+    def test_one_seed(self):
+        every = [{**small(), "id": name, "seeds": 5} for name in ("a", "b", "c")]
+        made = bench.by_turns(every, every[:1], {"b": 9, "c": 2}, "0/2")
+        self.assertEqual([(d["id"], len(runs_of(d))) for d in made],
+                         [("b", len(runs_of(small())))])
+        self.assertEqual(bench.by_turns(every, every[:1], {}, None), [])
