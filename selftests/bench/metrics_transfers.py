@@ -27,23 +27,31 @@ def _said(raw):
     return found
 
 
-def _ports(raw, which):
-    """The source port of each frame towards dst that tshark finds so"""
-    return tshark(raw.folder / "src.pcap", "-Y", f"({which}) && ip.dst == {NETS['dst']}",
-                  "-T", "fields", "-e", "tcp.srcport").split()
+def _connections(raw, which):
+    """[(tshark's number of its connection, source port)] of each frame towards dst that
+    it finds so.  A port may be a second connection's, and a SYN be sent again."""
+    lines = tshark(raw.folder / "src.pcap", "-Y", f"({which}) && ip.dst == {NETS['dst']}",
+                   "-T", "fields", "-e", "tcp.stream", "-e", "tcp.srcport").splitlines()
+    return [tuple(map(int, line.split())) for line in lines]
 
 
 def _counts(raw):
     """[(the tool's count, the trace's)] of each transfer"""
     if not raw.captured_all("src"):
         raise BenchError(f"{raw.folder.name}: tcpdump missed frames")
-    again = collections.Counter(_ports(
+    again = collections.Counter(number for number, _ in _connections(
         raw, "tcp.analysis.retransmission || tcp.analysis.out_of_order"))
-    said = _said(raw)
-    # nuttcp does not say its port: its data connections are those to 5001, in turn
-    data = iter(dict.fromkeys(_ports(
-        raw, "tcp.flags.syn == 1 && tcp.dstport == 5001")))
-    return [(count, again[str(port) if port else next(data)]) for port, count in said]
+    begun = list(dict.fromkeys(_connections(
+        raw, "tcp.flags.syn == 1 && tcp.dstport in {5001, 5201}")))
+    counts = []
+    for port, count in _said(raw):
+        # nuttcp does not say its port: its data connections come in turn
+        found = next((one for one in begun if port in (None, one[1])), None)
+        if not found:
+            raise BenchError(f"{raw.folder.name}: a transfer is not in the trace")
+        begun.remove(found)
+        counts.append((count, again[found[0]]))
+    return counts
 
 
 def transfers(raw, _):

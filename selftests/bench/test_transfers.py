@@ -28,21 +28,37 @@ class Transfers(unittest.TestCase):
         raw.captured_all = lambda host: host == "src" and not missed
         return raw
 
-    def figures(self, said, again, ports=""):
+    def figures(self, said, again, begun):
         def tshark(path, *words):
             self.assertEqual(str(path), "run/src.pcap")
-            return ports if "syn" in words[1] else again
+            self.assertEqual(words[-4:], ("-e", "tcp.stream", "-e", "tcp.srcport"))
+            return begun if "syn" in words[1] else again
         with unittest.mock.patch.object(metrics_transfers, "tshark", tshark):
             return [metrics_transfers.METRICS[name](self.raw(said), {}) for name in (
                 "transfers", "miscounted", "transfers_said", "transfers_traced")]
 
     def test_iperf3(self):
         said = iperf(40001, 2) + iperf(40003, 0) + iperf(40005, 1)
-        self.assertEqual(self.figures(said, "40001\n40001\n40003\n40005\n"), [3, 1, 3, 4])
+        begun = "0\t40000\n1\t40001\n2\t40002\n3\t40003\n4\t40005\n"
+        self.assertEqual(self.figures(said, "1\t40001\n1\t40001\n3\t40003\n4\t40005\n",
+                                      begun), [3, 1, 3, 4])
 
     def test_nuttcp(self):
         said = NUTTCP % 0 + NUTTCP % 1
-        self.assertEqual(self.figures(said, "7\n9\n", "7\n7\n9\n"), [2, 1, 1, 2])
+        # a SYN that was lost
+        self.assertEqual(self.figures(said, "1\t7\n2\t9\n", "1\t7\n1\t7\n2\t9\n"),
+                         [2, 1, 1, 2])
+
+    def test_a_port_twice(self):
+        said = NUTTCP % 0 + NUTTCP % 1
+        self.assertEqual(self.figures(said, "2\t7\n", "1\t7\n2\t7\n"), [2, 0, 1, 1])
+        said = iperf(7, 0) + iperf(7, 2)
+        self.assertEqual(self.figures(said, "2\t7\n2\t7\n", "1\t7\n2\t7\n"),
+                         [2, 0, 2, 2])
+
+    def test_a_transfer_that_is_not_there(self):
+        with self.assertRaisesRegex(BenchError, "a transfer is not in the trace"):
+            self.figures(NUTTCP % 0 + NUTTCP % 1, "", "1\t7\n")
 
     def test_trace_has_to_be_complete(self):
         with self.assertRaisesRegex(BenchError, "tcpdump missed frames"):
