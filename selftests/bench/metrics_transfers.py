@@ -6,6 +6,7 @@ The loop leaves what the tool said, one transfer after the other, in the file
 """
 
 import collections
+import functools
 import json
 
 from errors import BenchError
@@ -35,6 +36,7 @@ def _connections(raw, which):
     return [tuple(map(int, line.split())) for line in lines]
 
 
+@functools.lru_cache(maxsize=1)      # tshark reads all of a trace, twice
 def _counts(raw):
     """[(the tool's count, the trace's)] of each transfer"""
     if not raw.captured_all("src"):
