@@ -61,8 +61,8 @@ class Lab:
         elif (folder / "done").exists():
             return folder
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "plan.json").write_text(json.dumps(run["plan"], indent=1,
-                                                    sort_keys=True))
+        plan = json.dumps(run["plan"], indent=1, sort_keys=True)
+        (folder / "plan.json").write_text(plan)
         began = time.monotonic()
         self._boot(folder, run)
         (folder / "done").write_text(f"{time.monotonic() - began:.1f}\n")
