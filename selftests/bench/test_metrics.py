@@ -27,7 +27,7 @@ class Metrics(unittest.TestCase):
 
     def test_series(self):
         class Fake:
-            flows = {"f": {"start": 4}}
+            flows = {"f": {"tool": "iperf3", "start": 4}}
 
             @staticmethod
             def received(_):
@@ -37,6 +37,8 @@ class Metrics(unittest.TestCase):
         for (_, rate), wanted in zip(by_second, (10, 100, 100)):
             self.assertAlmostEqual(rate, wanted)
         self.assertEqual(len(bench.series(Fake, 0.1)["f"]), 30)
+        whole = unittest.mock.Mock(flows={"f": {"tool": "stream", "start": 0}})
+        self.assertEqual(bench.series(whole, 1), {})
 
     def test_same_again(self):
         with tempfile.TemporaryDirectory() as top:
