@@ -180,7 +180,7 @@ class Machines:
     def _make(self, name, run):
         """Its folder"""
         if self._is_there(run):
-            return self.labs.carry_out(run)
+            return self.labs.on(run["kernel"]).folder_of(run)
         began, folder = time.monotonic(), None
         try:
             folder = self.labs.carry_out(run)
