@@ -15,7 +15,8 @@ all: modules tools
 
 help:
 	@echo 'make demo           the main job on an emulated circuit, with a plot'
-	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 D1": only those), report in build/bench/'
+	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 D1": only those);'
+	@echo '                    report in build/bench/, of all of them in docs/bench/, too'
 	@echo 'make bench-quick    the cheap ones among them, asserted'
 	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'

@@ -87,8 +87,8 @@ def fastest_stream(raw, measure):
 
 
 def filled(raw, measure):
-    """s from the first data to the end of the first tenth of a second in which FULL
-    of the line's payload came"""
+    """s from the first data to the end of the first tenth of a second in which 95 %
+    (FULL) of the line's payload came"""
     flow, _, _ = _window(raw, measure)
     wanted = FULL * raw.plan["payload_rate"]
     first = None
@@ -118,7 +118,7 @@ def spread(raw, measure):
 
 
 def recovery(raw, measure):
-    """s from `from` until half a second at FULL of the rate before it"""
+    """s from `from` until half a second at 95 % (FULL) of the rate before it"""
     flow, start, end = _window(raw, measure)
     parts = raw.received(flow)
     wanted = FULL * mean_rate(parts, 0 if start < 3 else 1, start)
@@ -226,7 +226,8 @@ def loss_sigmas(raw, measure):
 
 
 def full_rate(raw, measure):
-    """round trips from the first SYN until FULL of the line arrives, for one"""
+    """round trips from the first SYN until 95 % of the line (FULL) arrives for a
+    whole one"""
     rtt = raw.plan["rtt"]
     flow, _, _ = _window(raw, measure)
     frames = raw.frames(measure.get("where", "dst"), flow)
@@ -245,7 +246,8 @@ def full_rate(raw, measure):
 
 
 def full_time(raw, measure):
-    """s from the first SYN until FULL of the line arrives, for a round trip"""
+    """s from the first SYN until 95 % of the line (FULL) arrives for a whole round
+    trip"""
     return full_rate(raw, measure) * raw.plan["rtt"]
 
 

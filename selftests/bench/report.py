@@ -10,11 +10,19 @@ from markdown.extensions.toc import TocExtension
 
 import prose
 import tables
-from description import QUESTIONS
+from description import KERNELS, QUESTIONS
 from judge import shown
 from figures import METRICS
 
 LEFT_OUT = Path(__file__).parent / "left-out.toml"
+PAPERS = Path(__file__).parent / "papers.toml"
+
+VERDICTS = """A figure is **reproduced** where ours is the paper's within what a run or a
+reading of its plot differs by, or where the paper shows a shape and ours has it;
+**partly** where only some of the figures are, or the direction is the paper's and the
+size is not; **contradicted** where ours goes the other way. What the lab cannot decide
+is **not possible here**, and what is beyond the papers has **no paper**. "–" is a figure
+that the paper does not give as a number."""
 
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em}
 body{margin:2em auto;padding:0 1em}table{border-collapse:collapse}
@@ -27,9 +35,12 @@ td{vertical-align:top}svg{max-width:100%;height:auto}
 def parameters_of(experiment):
     """What was the same in all runs, and what stands behind their labels, in the
     description's own words."""
-    words = []
+    kernel = experiment["description"].get("machine", {}).get("kernel", KERNELS[0])
+    words = [f"kernel {kernel}"]
     for section in ("machine", "path", "sender", "hosts"):
         for key, value in experiment["description"].get(section, {}).items():
+            if key == "kernel":
+                continue
             if isinstance(value, dict):
                 value = "; ".join(f"{k} = {v}" for k, v in value.items())
                 key = f"sysctl on {key}"
@@ -78,6 +89,19 @@ def said(experiment):
     return lines
 
 
+def measured_by(description):
+    """What each measure is, and its model where there is one"""
+    words = {}
+    for measure in description["measure"]:
+        text = " ".join(METRICS[measure["metric"]].__doc__.split())
+        text = text.replace("`where`", measure.get("where", "src"))
+        model = measure.get("model")
+        if isinstance(model, str):
+            text += f" (model: `{model}`)"
+        words.setdefault(measure["name"], f"{measure['name']}: {text}")
+    return list(words.values())
+
+
 def markdown(experiment, picture):
     """One experiment's section."""
     d = experiment["description"]
@@ -90,10 +114,7 @@ def markdown(experiment, picture):
     lines += table_of(tables.of(experiment)) + said(experiment)
     if picture:
         lines += [f"![{d['title']}]({picture})", ""]
-    metrics = dict.fromkeys((m["metric"], m["name"]) for m in d["measure"])
-    measured = [f"{name}: {' '.join(METRICS[metric].__doc__.split())}"
-                for metric, name in metrics]
-    lines += ["Measured: " + "; ".join(measured) + ".", ""]
+    lines += ["Measured: " + "; ".join(measured_by(d)) + ".", ""]
     lines += ["Parameters: " + "; ".join(parameters_of(experiment)) + ".", ""]
     failed = [s for r in experiment["rows"] for ok, s in r["verdicts"]
               if not ok]
@@ -152,7 +173,7 @@ def contents(experiments):
         lines.append([f'[{d["id"]}](#{anchor_of(d)}) {d["title"]}', *quoted(experiment),
                       f'**{d["verdict"]["word"]}**',
                       prose.filled(d["verdict"]["because"], experiment["rows"])])
-    return ["## What held", "", *table_of(lines)]
+    return ["## Results", "", " ".join(VERDICTS.split()), "", *table_of(lines)]
 
 
 def anchor_of(description):
@@ -167,7 +188,9 @@ def headlines(experiments, pictures):
     for experiment in experiments:
         d = experiment["description"]
         if d.get("headline") and pictures.get(d["id"]):
-            lines += [f'![{d["title"]}]({pictures[d["id"]]})', ""]
+            lines += [f'[{d["id"]}](#{anchor_of(d)}): {d["title"]}. ' + prose.filled(
+                d["verdict"]["because"], experiment["rows"]).capitalize() + ".", "",
+                f'![{d["title"]}]({pictures[d["id"]]})', ""]
     return lines
 
 
@@ -176,6 +199,12 @@ def left_out():
     lines = [[one["source"], one["what"], one["reason"]] for one in
              tomllib.loads(LEFT_OUT.read_text(encoding="utf-8"))["left_out"]]
     return ["## What is not made", "", *table_of([["source", "what", "why not"], *lines])]
+
+
+def papers():
+    """Whose experiments these are"""
+    return ["## The papers", "", *(f"- {one['text']}" for one in
+            tomllib.loads(PAPERS.read_text(encoding="utf-8"))["paper"]), ""]
 
 
 def in_order(experiments):
@@ -193,7 +222,7 @@ def body(about, experiments, pictures):
     """[line] of all of it; @pictures: {id: its file's name}"""
     experiments = in_order(experiments)
     lines = (opening(about) + contents(experiments) + headlines(experiments, pictures) +
-             left_out())
+             papers() + left_out())
     part = None
     for experiment in experiments:
         d = experiment["description"]

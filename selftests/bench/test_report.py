@@ -43,7 +43,7 @@ class Report(unittest.TestCase):
             {"description": {**small(), "id": "Y", "verdict": verdict}, "rows": [],
              "refused": "too fast"},
             {"description": {"title": "t", "id": "cal"}, "rows": [row]}])
-        self.assertEqual(lines[4:], [
+        self.assertEqual(lines[6:], [
             "| [X](#x-t) t | goodput, Mbit/s (a) | 5 | 3 (2 to 4) | **partly** | "
             "3 is less |", "| Y |  |  |  | not reported | too fast |", ""])
 
