@@ -130,7 +130,7 @@ def fitted(ticks, span, log, px):
     at = {x: part_of(x, span, log) * px for x in sorted(ticks)}
     apart = min((at[b] - at[a] for a, b in itertools.pairwise(at)), default=px)
     lines = {x: wrapped(text, int(apart / LETTER) - 1) for x, text in ticks.items()}
-    clash = any(at[b] - at[a] < (width_of(lines[a]) + width_of(lines[b])) / 2 + 4
+    clash = any(at[b] - at[a] < (width_of(lines[a]) + width_of(lines[b])) / 2 + LETTER
                 for a, b in itertools.pairwise(at))
     return (ticks, True) if clash else (lines, False)
 
