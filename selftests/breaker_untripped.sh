@@ -76,6 +76,38 @@ outage()
 	fresh "${RATED[@]}"
 }
 
+# 20 ms of each 100 come 45 ms late, behind what left after them.  TCP, its reordering
+# window held at a quarter of the round trip, sends them again, a fifth of all; the peer
+# says that it had them (DSACK), and so none of them was lost.
+overtaken()
+{
+	local i resent known
+
+	set_in src net.ipv4.tcp_recovery 3	# RACK, with a static window
+	flow 130000
+	sleep 1.5
+	for ((i = 0; i < 50; i++)); do
+		damage delay 45ms
+		sleep 0.02
+		damage delay 0ms
+		sleep 0.08
+	done
+	sleep 1
+	resent=$(of_flow 'retrans:[0-9]*/') known=$(of_flow dsack_dups:)
+	at_least "overtaken: sent again" $((20 * MANY)) "$resent"
+	within "overtaken: of these the peer had" "$resent" "$known" $((resent / 10))
+	untripped "overtaken"
+	flow_end
+	fresh "${RATED[@]}"
+	set_in src net.ipv4.tcp_recovery 1
+}
+
+# of_flow PREFIX: the number that ss shows behind it
+of_flow()
+{
+	in_src ss -Hti "dport = :$PORT" | sed -n "s|.*\b$1\([0-9]*\).*|\1|p"
+}
+
 off()
 {
 	set_in src net.ipv4.tcp_circuit_breaker 0
@@ -217,6 +249,7 @@ breaker_network "${RATED[@]}"
 random_loss
 burst
 outage
+in_virtual_time && overtaken
 fresh
 off
 innocents
