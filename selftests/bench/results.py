@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What was measured, as JSON: docs/bench/results.json, from which the report is made.
 
-One object: `about`, as report.opening() has it, and `experiments`, a line for each, in
+One object: `licence`, `about`, as report.opening() has it, and `experiments`, a line for each, in
 the order in which they were made: description, rows, series, axes, again, runs (how
 many), seconds (of all their machines).  A figure that is infinite, as of what never
 came, is the string "never": JSON has no such number.
@@ -15,6 +15,7 @@ from expand import runs_of
 from judge import rows_again
 
 NEVER = "never"
+LICENCE = "SPDX-License-Identifier: GPL-2.0"     # JSON has no comments
 DIGITS = 6          # of a point in a series; rows are kept as they are
 
 
@@ -46,7 +47,8 @@ def text_of(experiment):
 def write(path, about, experiments):
     """All of them"""
     lines = ",\n".join(text_of(experiment) for experiment in experiments)
-    path.write_text(f'{{"about": {json.dumps(_plain(about))},\n"experiments": [\n'
+    path.write_text(f'{{"licence": "{LICENCE}",\n'
+                    f'"about": {json.dumps(_plain(about))},\n"experiments": [\n'
                     f"{lines}\n]}}\n", encoding="utf-8")
 
 
