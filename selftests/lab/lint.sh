@@ -9,6 +9,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 cd "$TOP" || exit 1
 KERNEL=$("$here/uml-kernel.sh") || exit 1
+# What was found clean, by content: it is not asked about again.
+CLEAN=build/lint
+mkdir -p "$CLEAN"
 
 # quiet NAME COMMAND...: succeeds and says nothing
 quiet()
@@ -36,14 +39,41 @@ c_files()
 	ours '*.c' '*.h' | grep -v '^include/compat/probe/'
 }
 
+# once NAME FILES COMMAND...: a command that looks at all of them together; unless the
+# same command has found the same files clean
+once()
+{
+	local key name=$1 files=$2 out
+
+	shift 2
+	# shellcheck disable=SC2086 # names without spaces
+	key=$({ echo "$*"; "$1" --version 2>&1; sha256sum $files; } | sha256sum)
+	[ "$key" != "$(cat "$CLEAN/$name" 2>/dev/null)" ] || return 0
+	# shellcheck disable=SC2086
+	out=$("$@" $files 2>&1) && [ -z "$out" ] && echo "$key" >"$CLEAN/$name"
+	[ -z "$out" ] || echo "$out"
+}
+
 # FILE_PATH_CHANGES and the like are about patches; the tests' programs are not
 # the kernel's, and keep their options on one line each.
 checkpatch()
 {
-	# shellcheck disable=SC2046 # names without spaces
-	perl "$KERNEL/tree/scripts/checkpatch.pl" --no-tree --strict --terse \
-		--no-summary --show-types --ignore "$1" -f $2 | grep -v '^$'
-	return 0
+	local script=$KERNEL/tree/scripts/checkpatch.pl clean out left status
+
+	clean=$CLEAN/checkpatch-$(echo "$1" | cat - "$script" "$here/lint.sh" |
+		sha256sum | cut -c 1-16)
+	touch "$clean"
+	# shellcheck disable=SC2086 # names without spaces
+	left=$(sha256sum $2 | grep -vxF -f "$clean")
+	[ -n "$left" ] || return 0
+	# shellcheck disable=SC2046
+	out=$(perl "$script" --no-tree --strict --terse --no-summary --show-types \
+		--ignore "$1" -f $(awk '{ print $2 }' <<<"$left") 2>&1)
+	status=$?
+	grep -v '^$' <<<"$out"
+	[ "$status" -le 1 ] || return 1		# it died; 1 is a finding
+	awk 'NR == FNR { said[$1] = 1; next } !($2 in said)' \
+		<(cut -d : -f 1 <<<"$out") - <<<"$left" >>"$clean"
 }
 
 # A tracepoint's macro ends its lines as no function does.
@@ -96,16 +126,17 @@ module_without_netfilter()
 
 tools_cppcheck()
 {
+	mkdir -p "$CLEAN/cppcheck"
 	# shellcheck disable=SC2046 # names without spaces
 	cppcheck -q --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem \
+		--cppcheck-build-dir="$CLEAN/cppcheck" \
 		-Iinclude/uapi $(c_files | grep '^tools/[^/]*\.c\|^selftests/')
 }
 
 scripts()
 {
-	# shellcheck disable=SC2046 # names without spaces
-	shellcheck -S warning -x -e SC1090,SC1091 $(ours '*.sh' .ci/run)
+	once shellcheck "$(ours '*.sh' .ci/run)" shellcheck -S warning -x -e SC1090,SC1091
 }
 
 python_files()
