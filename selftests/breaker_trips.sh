@@ -94,6 +94,25 @@ replaced()
 	fresh
 }
 
+# A reset forgets the evidence so far: three times nearly enough is not enough.
+reset_forgets()
+{
+	local i
+
+	flow 130000
+	established
+	damage loss 30%
+	for ((i = 0; i < 4; i++)); do
+		sleep 0.7
+		in_src circuit_nl reset far
+	done
+	untripped "0.7 s of 30 % random loss, four times, a reset after each"
+	trips_in_time "30 % random loss after the last reset"
+	repaired
+	flow_end
+	fresh
+}
+
 # With a short quiet time: closed that long after the last lossy slot.
 quiet()
 {
@@ -270,6 +289,7 @@ short_connections()
 breaker_network
 removed
 replaced
+in_virtual_time && reset_forgets
 quiet
 settings
 longer_quiet
