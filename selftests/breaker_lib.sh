@@ -139,9 +139,10 @@ established()
 	until_true 10 sending
 }
 
-sending()
+# of_stream PREFIX: the number that ss shows behind it
+of_stream()
 {
-	[ -n "$(in_src ss -Htn state established "dport = :$PORT")" ]
+	in_src ss -Hti "dport = :$PORT" | sed -n "s|.*\b$1\([0-9]*\).*|\1|p"
 }
 
 # end_stream src|rtr PID.  Stopped first: its open sockets are killed while they have

@@ -94,11 +94,12 @@ replaced()
 	fresh
 }
 
-# A reset forgets the evidence so far: three times nearly enough is not enough.
+# A reset forgets the evidence so far: nearly enough, again and again, is not enough.
 reset_forgets()
 {
 	local i
 
+	in_virtual_time || return 0
 	flow 130000
 	established
 	damage loss 30%
@@ -248,12 +249,6 @@ many_seen()
 	[ "$(of_stream dsack_dups:)" -ge $SEEN ]
 }
 
-# of_stream PREFIX: the number that ss shows behind it
-of_stream()
-{
-	in_src ss -Hti "dport = :$PORT" | sed -n "s|.*\b$1\([0-9]*\).*|\1|p"
-}
-
 # Outside of what streams share, and of what they prove by it, but in the circuit
 own_window()
 {
@@ -289,7 +284,7 @@ short_connections()
 breaker_network
 removed
 replaced
-in_virtual_time && reset_forgets
+reset_forgets
 quiet
 settings
 longer_quiet

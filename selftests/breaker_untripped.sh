@@ -83,6 +83,7 @@ overtaken()
 {
 	local i resent known
 
+	in_virtual_time || return 0
 	set_in src net.ipv4.tcp_recovery 3	# RACK, with a static window
 	flow 130000
 	sleep 1.5
@@ -93,19 +94,13 @@ overtaken()
 		sleep 0.08
 	done
 	sleep 1
-	resent=$(of_flow 'retrans:[0-9]*/') known=$(of_flow dsack_dups:)
+	resent=$(of_stream 'retrans:[0-9]*/') known=$(of_stream dsack_dups:)
 	at_least "overtaken: sent again" $((20 * MANY)) "$resent"
 	within "overtaken: of these the peer had" "$resent" "$known" $((resent / 10))
 	untripped "overtaken"
 	flow_end
 	fresh "${RATED[@]}"
 	set_in src net.ipv4.tcp_recovery 1
-}
-
-# of_flow PREFIX: the number that ss shows behind it
-of_flow()
-{
-	in_src ss -Hti "dport = :$PORT" | sed -n "s|.*\b$1\([0-9]*\).*|\1|p"
 }
 
 off()
@@ -249,7 +244,7 @@ breaker_network "${RATED[@]}"
 random_loss
 burst
 outage
-in_virtual_time && overtaken
+overtaken
 fresh
 off
 innocents

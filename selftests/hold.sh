@@ -188,17 +188,12 @@ follows()
 	end_sockets src
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
 	background src circuit_sock send -C circuit -n 100000000000 $DST4 $PORT >/dev/null
-	until_true 20 connected
+	until_true 20 sending
 	set_in src net.ipv4.tcp_circuit_fcwnd $FCWND
 	succeeds "the sysctl is set: a stream that had no window has it" \
 		until_true 3 stream_window_is $FCWND
 	kill $!
 	end_sockets src
-}
-
-connected()
-{
-	[ -n "$(in_src ss -Htn state established "dport = :$PORT")" ]
 }
 
 # A probe of the path's MTU takes one from the window until the next ACK, as it

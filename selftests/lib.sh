@@ -59,6 +59,12 @@ in_real_time()
 		{ echo "# ${FUNCNAME[1]}: left out, nothing costs in virtual time" >&2; false; }
 }
 
+# A stream from src to PORT is there.
+sending()
+{
+	[ -n "$(in_src ss -Htn state established "dport = :$PORT")" ]
+}
+
 # --- points ------------------------------------------------------------------
 
 # equal DESCRIPTION EXPECTED GOT

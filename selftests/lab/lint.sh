@@ -43,15 +43,18 @@ c_files()
 # same command has found the same files clean
 once()
 {
-	local key name=$1 files=$2 out
+	local key name=$1 files=$2 out status
 
 	shift 2
 	# shellcheck disable=SC2086 # names without spaces
 	key=$({ echo "$*"; "$1" --version 2>&1; sha256sum $files; } | sha256sum)
 	[ "$key" != "$(cat "$CLEAN/$name" 2>/dev/null)" ] || return 0
 	# shellcheck disable=SC2086
-	out=$("$@" $files 2>&1) && [ -z "$out" ] && echo "$key" >"$CLEAN/$name"
+	out=$("$@" $files 2>&1)
+	status=$?
 	[ -z "$out" ] || echo "$out"
+	[ $status = 0 ] && [ -z "$out" ] && echo "$key" >"$CLEAN/$name"
+	return $status
 }
 
 # FILE_PATH_CHANGES and the like are about patches; the tests' programs are not
@@ -71,7 +74,8 @@ checkpatch()
 		--ignore "$1" -f $(awk '{ print $2 }' <<<"$left") 2>&1)
 	status=$?
 	grep -v '^$' <<<"$out"
-	[ "$status" -le 1 ] || return 1		# it died; 1 is a finding
+	# 1 is a finding; else it died, and found nothing clean
+	[ "$status" -le 1 ] || { echo "checkpatch: exit $status"; return 1; }
 	awk 'NR == FNR { said[$1] = 1; next } !($2 in said)' \
 		<(cut -d : -f 1 <<<"$out") - <<<"$left" >>"$clean"
 }
