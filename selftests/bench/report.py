@@ -32,11 +32,17 @@ td{vertical-align:top}svg{max-width:100%;height:auto}
 .refused{background:#fee;padding:.5em}code{background:#f4f4f4}"""
 
 
+def kernel_of(description):
+    """["kernel 6.1"], [] where the runs have several"""
+    if any("machine.kernel" in axis for axis in description.get("vary", [])):
+        return []
+    return [f'kernel {description.get("machine", {}).get("kernel", KERNELS[0])}']
+
+
 def parameters_of(experiment):
     """What was the same in all runs, and what stands behind their labels, in the
     description's own words."""
-    kernel = experiment["description"].get("machine", {}).get("kernel", KERNELS[0])
-    words = [f"kernel {kernel}"]
+    words = kernel_of(experiment["description"])
     for section in ("machine", "path", "sender", "hosts"):
         for key, value in experiment["description"].get(section, {}).items():
             if key == "kernel":
@@ -188,9 +194,9 @@ def headlines(experiments, pictures):
     for experiment in experiments:
         d = experiment["description"]
         if d.get("headline") and pictures.get(d["id"]):
-            lines += [f'[{d["id"]}](#{anchor_of(d)}): {d["title"]}. ' + prose.filled(
-                d["verdict"]["because"], experiment["rows"]).capitalize() + ".", "",
-                f'![{d["title"]}]({pictures[d["id"]]})', ""]
+            why = prose.filled(d["verdict"]["because"], experiment["rows"])
+            lines += [f'[{d["id"]}](#{anchor_of(d)}): {d["title"]}: {why}.', "",
+                      f'![{d["title"]}]({pictures[d["id"]]})', ""]
     return lines
 
 
