@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What was measured, as JSON: docs/bench/results.json, from which the report is made.
 
-One object: `licence`, `about`, as report.opening() has it, and `experiments`, a line for each, in
-the order in which they were made: description, rows, series, axes, again, runs (how
-many), seconds (of all their machines).  A figure that is infinite, as of what never
-came, is the string "never": JSON has no such number.
+One object: `licence`, `about`, as report.opening() has it, and `experiments`, a line
+for each, in the order in which they were made: description, rows, series, axes, again,
+runs (how many), seconds (of all their machines). A figure that is infinite, as of what
+never came, is the string "never": JSON has no such number.
 """
 
 import json
