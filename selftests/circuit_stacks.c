@@ -513,6 +513,28 @@ static void cookies(void)
 	write_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "1");
 }
 
+/*
+ * The listener of @p, one of @n, that has a connection to accept.  connect()
+ * returns with the SYN-ACK: the ACK that makes the child may be processed
+ * later, by ksoftirqd.
+ */
+static int listener_with_child(const struct pair *p, int n)
+{
+	struct pollfd fds[4];
+
+	for (int i = 0; i < n; i++) {
+		fds[i].fd = p[i].listener;
+		fds[i].events = POLLIN;
+	}
+	if (poll(fds, n, 10000) < 1)
+		tap_bail("no child after 10 s");
+	for (int i = 0; i < n; i++)
+		if (fds[i].revents & POLLIN)
+			return i;
+	tap_bail("a listener that failed");
+	return -1;
+}
+
 /* Each child has the window of the listener that it came by. */
 static void reuseport(void)
 {
@@ -526,19 +548,20 @@ static void reuseport(void)
 			   sizeof(one));
 		p[i].len = socket_address("127.0.0.1", htons(5123), &p[i].to);
 		if (bind(p[i].listener, (void *)&p[i].to, p[i].len) ||
-		    listen(p[i].listener, 32) ||
-		    fcntl(p[i].listener, F_SETFL, O_NONBLOCK))
+		    listen(p[i].listener, 32))
 			tap_bail("SO_REUSEPORT");
 		ask(p[i].listener, TCP_CIRCUIT_FCWND, 20 + i);
 	}
 	for (int n = 0; n < 16; n++) {
-		int fd = socket(AF_INET, SOCK_STREAM, 0), child = -1, i;
+		int fd = socket(AF_INET, SOCK_STREAM, 0), child, i;
 
 		if (connect(fd, (void *)&p[0].to, p[0].len))
 			tap_bail("connect");
-		for (i = 0; i < 4 && child < 0; i++)
-			child = accept(p[i].listener, NULL, NULL);
-		right += child >= 0 && info_of(child).tci_fcwnd == 19U + i;
+		i = listener_with_child(p, 4);
+		child = accept(p[i].listener, NULL, NULL);
+		if (child < 0)
+			tap_bail("accept");
+		right += info_of(child).tci_fcwnd == 20U + i;
 		close(fd);
 		close(child);
 	}
