@@ -13,7 +13,7 @@ top=$(cd "$here/../.." && pwd)
 	libnl-route-3-dev libkmod-dev libjansson-dev iperf3 nuttcp tshark tcpdump \
 	pv socat python3-matplotlib python3-markdown iproute2 iputils-ping ethtool procps busybox kmod
 make -s -C "$top" tools
-make -s -C "$here/.." ../build/bin/circuit_nl
+make -s -C "$here/.." ../build/bin/circuit_nl ../build/bin/lowat.so
 export PYTHONDONTWRITEBYTECODE=1
 if [ "$*" = scale ]; then
 	exec "$here/scale.sh"

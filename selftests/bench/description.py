@@ -81,7 +81,7 @@ SCHEMA = {
     "sender": {"shaper": _one_of("ctcp-setup", "tbf", "none"),
                "options": words, "burst": _size, "limit": _size,
                "fcwnd": _size, "pace": units.rate, "txqueuelen": count},
-    "hosts": {"buffers": _size, "src": table, "dst": table,
+    "hosts": {"buffers": _size, "lowat": _size, "src": table, "dst": table,
               "sample": units.time, "trace": words},
     "flow": {"name": text, "from": _one_of(*HOSTS), "to": _one_of(*HOSTS),
              "tool": _one_of("iperf3", "nuttcp", "udp", "stream", "users"), "cc": text,

@@ -15,6 +15,9 @@ ETHERNET = 14       # bytes of link header, as a qdisc counts them
 HEADERS = 52        # IPv4, TCP with timestamps
 HEADERS_6 = 72      # IPv6 instead
 GSO = 65536         # bytes in a GSO packet, if nothing else is said
+LOWAT_TIME = 1e-3   # s
+LOWAT_MOST = 65536  # bytes: twice of it is tcp_rmem's default, which more would raise
+LOWAT_BUFFERS = 16 << 20    # bytes, of which that is no part
 MEMORY = "6G"       # of the machine; sparse: only what the windows fill is ever there
 
 
@@ -75,7 +78,7 @@ def plan_of(varied):
         **path, "buffer": size(varied["path"], "buffer"),
         "gso": size(varied["path"], "gso", f"{GSO}B"),
         **_sender(varied.get("sender", {}), size, path["wire"]),
-        **_hosts(varied.get("hosts", {}), size),
+        **_hosts(varied.get("hosts", {}), size, path["rate"]),
         "flows": [_flow(f, size) for f in varied.get("flow", [])],
         "steps": [{k: s[k] for k in ("at", "on", "do")}
                   for s in varied.get("step", [])],
@@ -109,8 +112,18 @@ def _sender(sender, size, wire):
             "txqueuelen": sender.get("txqueuelen")}
 
 
-def _hosts(hosts, size):
-    return {"buffers": size(hosts, "buffers"),
+def _lowat(hosts, size, rate):
+    """SO_RCVLOWAT: a receiver's program is woken by so many bytes.  Where time costs
+    nothing it would be woken by each frame, of which most of a run's real time goes by.
+    What a millisecond brings is enough, and no part of a large buffer."""
+    buffers = size(hosts, "buffers")
+    if "lowat" in hosts or not buffers or buffers < LOWAT_BUFFERS:
+        return size(hosts, "lowat", "1B")
+    return max(1, min(LOWAT_MOST, round(rate / 8 * LOWAT_TIME)))
+
+
+def _hosts(hosts, size, rate):
+    return {"buffers": size(hosts, "buffers"), "lowat": _lowat(hosts, size, rate),
             "sysctl": {h: hosts.get(h, {}) for h in ("src", "dst")},
             "sample": units.time(hosts["sample"]) if "sample" in hosts else None,
             "trace": hosts.get("trace", [])}

@@ -109,15 +109,23 @@ def ends_of(flow):
     return flow["to"], flow["from"]
 
 
-def server_of(flow, port):
+def woken_by(lowat, words):
+    """A program that is woken by so many bytes of a connection (lowat.c)."""
+    if lowat <= 1:
+        return words
+    return ["env", f"LD_PRELOAD={HERE.parents[1]}/build/bin/lowat.so",
+            f"LOWAT={lowat}", *words]
+
+
+def server_of(flow, port, lowat):
     """The program of a flow that listens."""
     if flow["tool"] == "nuttcp":
-        return ["nuttcp", "-1", "-P", str(port), "-p", str(port + 500)]
+        return woken_by(lowat, ["nuttcp", "-1", "-P", str(port), "-p", str(port + 500)])
     if flow["tool"] in ("stream", "users"):
         return [HERE / f"{flow['tool']}.py", "serve", str(port), flow["cc"],
                 *flow["options"]]
-    return ["iperf3", "-s", "-1", "-i", "0.1", "-J", "-p", str(port),
-            *file_of(flow, "writes")]
+    return woken_by(lowat, ["iperf3", "-s", "-1", "-i", "0.1", "-J", "-p", str(port),
+                            *file_of(flow, "writes")])
 
 
 def client_of(flow, port, address):
@@ -179,6 +187,7 @@ class Transfers:
 
     def __init__(self, plan, addresses):
         self.addresses = addresses
+        self.lowat = plan["lowat"]
         self.running = []
         self.ports = {f["name"]: 5201 + i for i, f in enumerate(plan["flows"])}
 
@@ -202,7 +211,7 @@ class Transfers:
 
     def listen(self, flow):
         self.turn(flow, "writes", "", "/dev/null")
-        self.spawn(ends_of(flow)[0], server_of(flow, self.ports[flow["name"]]),
+        self.spawn(ends_of(flow)[0], server_of(flow, self.ports[flow["name"]], self.lowat),
                    flow["name"] + ".server")
 
     def start(self, flow):

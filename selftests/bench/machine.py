@@ -34,6 +34,7 @@ class Lab:
         self.module = _said([LAB / "uml-module.sh", self.kernel], self.words)
         depends = [self.module, TOP / "build" / "bin" / "ctcp-setup",
                    TOP / "build" / "bin" / "circuit_nl",
+                   TOP / "build" / "bin" / "lowat.so",
                    HERE / "guest.sh", HERE / "guest.py", HERE / "network.py",
                    LAB / "uml.sh", LAB / "uml-init.sh", LAB / "uml-seed.c"]
         self.base = hashlib.sha256(
