@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 OUT = TOP / "build" / "bench"
 LAB = HERE.parent / "lab"
+SETUP = TOP / "build" / "bin" / "ctcp-setup"    # of runs that name it
 PROGRAMS = {name: HERE / f"{name}.py" for name in ("stream", "users")}
 LIMIT = 1800        # s of real time for one run
 
@@ -32,8 +33,7 @@ class Lab:
         self.words = {"LAB_KERNEL": "" if kernel == KERNELS[0] else kernel}
         self.kernel = _said([LAB / "uml-kernel.sh"], self.words)
         self.module = _said([LAB / "uml-module.sh", self.kernel], self.words)
-        depends = [self.module, TOP / "build" / "bin" / "ctcp-setup",
-                   TOP / "build" / "bin" / "circuit_nl",
+        depends = [self.module, TOP / "build" / "bin" / "circuit_nl",
                    TOP / "build" / "bin" / "lowat.so",
                    HERE / "guest.sh", HERE / "guest.py", HERE / "network.py",
                    LAB / "uml.sh", LAB / "uml-init.sh", LAB / "uml-seed.c"]
@@ -50,8 +50,10 @@ class Lab:
         key = self.base.copy()
         for tool in {f["tool"] for f in run["plan"]["flows"]} & PROGRAMS.keys():
             key.update(PROGRAMS[tool].read_bytes())
-        key.update(json.dumps([run["plan"], run["seed"], run["memory"]],
-                              sort_keys=True).encode())
+        said = json.dumps([run["plan"], run["seed"], run["memory"]], sort_keys=True)
+        if SETUP.name in said:
+            key.update(SETUP.read_bytes())
+        key.update(said.encode())
         return OUT / "raw" / key.hexdigest()[:16]
 
     def carry_out(self, run, again=None):
