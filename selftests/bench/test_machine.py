@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A run's machine: which seed it has in the end."""
+
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from expand import runs_of
+from machine import APART, SEEDS, Lab, unanswered
+from small import small
+
+SAID = '{"error": "unable to read from stream socket: Resource temporarily unavailable"}'
+FLOW = {"name": "f", "from": "src", "to": "dst", "rate": "1mbit", "seconds": 1}
+
+
+class Seeds(unittest.TestCase):
+    """A UDP flow whose first frame is lost"""
+
+    def made(self, answers, tool="udp"):
+        """Seeds that a run was made with; its client says one of these each time."""
+        description = {**small(flow=[{**FLOW, "tool": tool}]), "id": "x"}
+        run, seeds, said = runs_of(description)[0], [], iter(answers)
+        lab = Lab.__new__(Lab)
+        with tempfile.TemporaryDirectory() as place:
+            def boot(folder, run):
+                seeds.append(run["seed"])
+                (folder / "f.client").write_text(next(said))
+            folder = Path(place) / "run"
+            with unittest.mock.patch.object(lab, "folder_of", lambda run: folder), \
+                    unittest.mock.patch.object(lab, "_boot", boot):
+                lab.carry_out(run)
+                self.assertTrue((folder / "done").exists())
+        return seeds
+
+    def test_answered(self):
+        self.assertEqual(self.made(["{}"]), [1])
+
+    def test_next(self):
+        self.assertEqual(self.made([SAID, SAID, "{}"]), [1, 1 + APART, 1 + 2 * APART])
+
+    def test_ends(self):
+        self.assertEqual(len(self.made([SAID] * (SEEDS + 1))), SEEDS)
+
+    def test_tcp(self):
+        self.assertEqual(self.made([SAID], "iperf3"), [1])
+
+    def test_other_flow(self):
+        with tempfile.TemporaryDirectory() as place:
+            for name, text in (("a", "{}"), ("b", SAID)):
+                (Path(place) / f"{name}.client").write_text(text)
+            flows = [{"name": name, "tool": "udp"} for name in "ab"]
+            self.assertTrue(unanswered(Path(place), flows))
