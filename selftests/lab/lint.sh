@@ -151,7 +151,7 @@ python_files()
 python_style()
 {
 	# shellcheck disable=SC2046 # names without spaces
-	pycodestyle --max-line-length=90 $(python_files)
+	pycodestyle --max-line-length=100 $(python_files)
 	# shellcheck disable=SC2046 # names without spaces
 	pyflakes3 $(python_files)
 	# shellcheck disable=SC2046 # names without spaces
