@@ -22,6 +22,9 @@ def _said(raw):
     found, read = [], json.JSONDecoder()
     while text:
         data, end = read.raw_decode(text)
+        if "error" in data:
+            raise BenchError(f"{raw.folder.name}: transfer {len(found) + 1}: "
+                             f"{data['error']}")
         found.append((data["start"]["connected"][0]["local_port"],
                       data["end"]["sum_sent"]["retransmits"]))
         text = text[end:].lstrip()

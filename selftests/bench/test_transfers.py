@@ -6,6 +6,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
+import figures
 import metrics_transfers
 from errors import BenchError
 
@@ -59,6 +60,17 @@ class Transfers(unittest.TestCase):
     def test_a_transfer_that_is_not_there(self):
         with self.assertRaisesRegex(BenchError, "a transfer is not in the trace"):
             self.figures(NUTTCP % 0 + NUTTCP % 1, "", "1\t7\n")
+
+    def test_a_transfer_that_was_refused(self):
+        refused = json.dumps({"start": {"connected": []}, "end": {}, "error": "busy"})
+        with self.assertRaisesRegex(BenchError, "run: transfer 2: busy"):
+            self.figures(iperf(7, 0) + refused, "", "1\t7\n")
+
+    def test_what_a_tool_does_not_say(self):
+        raw = self.raw(iperf(7, 0).replace("sum_sent", "sum"))
+        with unittest.mock.patch.object(metrics_transfers, "tshark", lambda *words: ""), \
+                self.assertRaisesRegex(BenchError, "run: miscounted: KeyError: 'sum_sent'"):
+            figures.figure(raw, {"metric": "miscounted"})
 
     def test_trace_has_to_be_complete(self):
         with self.assertRaisesRegex(BenchError, "tcpdump missed frames"):
