@@ -513,36 +513,35 @@ static void cookies(void)
 	write_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "1");
 }
 
-/*
- * The listener of @p, one of @n, that has a connection to accept.  connect()
- * returns with the SYN-ACK: the ACK that makes the child may be processed
- * later, by ksoftirqd.
- */
-static int listener_with_child(const struct pair *p, int n)
-{
-	struct pollfd fds[4];
+#define LISTENERS	4
+#define CHILDREN	16
 
-	for (int i = 0; i < n; i++) {
+/*
+ * The one that has a connection to accept.  connect() returns with the SYN-ACK:
+ * the ACK that makes the child may be processed later, by ksoftirqd.
+ */
+static int listener_with_child(const struct pair p[LISTENERS])
+{
+	struct pollfd fds[LISTENERS];
+
+	for (int i = 0; i < LISTENERS; i++) {
 		fds[i].fd = p[i].listener;
 		fds[i].events = POLLIN;
 	}
-	if (poll(fds, n, 10000) < 1)
-		tap_bail("no child after 10 s");
-	for (int i = 0; i < n; i++)
-		if (fds[i].revents & POLLIN)
+	errno = ETIMEDOUT;
+	if (poll(fds, LISTENERS, 10000) < 1)
+		tap_bail("a child of a listener");
+	for (int i = 0; i < LISTENERS; i++)
+		if (fds[i].revents)
 			return i;
-	tap_bail("a listener that failed");
-	return -1;
+	return 0;
 }
 
-/* Each child has the window of the listener that it came by. */
-static void reuseport(void)
+static void listen_together(struct pair p[LISTENERS])
 {
-	struct pair p[4];
-	int one = 1, right = 0;
+	int one = 1;
 
-	memset(p, 0, sizeof(p));
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < LISTENERS; i++) {
 		p[i].listener = socket(AF_INET, SOCK_STREAM, 0);
 		setsockopt(p[i].listener, SOL_SOCKET, SO_REUSEPORT, &one,
 			   sizeof(one));
@@ -552,12 +551,22 @@ static void reuseport(void)
 			tap_bail("SO_REUSEPORT");
 		ask(p[i].listener, TCP_CIRCUIT_FCWND, 20 + i);
 	}
-	for (int n = 0; n < 16; n++) {
+}
+
+/* Each child has the window of the listener that it came by. */
+static void reuseport(void)
+{
+	struct pair p[LISTENERS];
+	int right = 0;
+
+	memset(p, 0, sizeof(p));
+	listen_together(p);
+	for (int n = 0; n < CHILDREN; n++) {
 		int fd = socket(AF_INET, SOCK_STREAM, 0), child, i;
 
 		if (connect(fd, (void *)&p[0].to, p[0].len))
 			tap_bail("connect");
-		i = listener_with_child(p, 4);
+		i = listener_with_child(p);
 		child = accept(p[i].listener, NULL, NULL);
 		if (child < 0)
 			tap_bail("accept");
@@ -565,9 +574,10 @@ static void reuseport(void)
 		close(fd);
 		close(child);
 	}
-	point(right == 16, "SO_REUSEPORT",
-	      "%d children with their listener's window (expected 16)", right);
-	for (int i = 1; i < 4; i++)
+	point(right == CHILDREN, "SO_REUSEPORT",
+	      "%d children with their listener's window (expected %d)", right,
+	      CHILDREN);
+	for (int i = 1; i < LISTENERS; i++)
 		close(p[i].listener);
 	p[0].client = socket(AF_INET, SOCK_STREAM, 0);
 	p[0].server = -1;
