@@ -73,6 +73,7 @@ class Lab:
             self._boot(folder, {**run, "seed": seed})
             if not unanswered(folder, run["plan"]["flows"]):
                 break
+            print(f"{folder.name}: its UDP flow never began with seed {seed}", flush=True)
         (folder / "done").write_text(f"{time.monotonic() - began:.1f}\n")
         return folder
 
