@@ -299,11 +299,12 @@ def write_reports(about, done, pictures, docs):
 
 
 def by_turns(every, wanted, each, part):
-    """The part of the others that is asked for, if one is, with one seed; @each: {id: s
-    that one of its runs takes}"""
+    """The part of the others that is asked for, if one is, with one seed unless what they
+    assert is of medians; @each: {id: s that one of its runs takes}"""
     if not part:
         return []
-    others = {d["id"]: {**d, "seeds": 1} for d in every if d not in wanted}
+    others = {d["id"]: d if d.get("medians") else {**d, "seeds": 1}
+              for d in every if d not in wanted}
     seconds = {name: each[name] * len(runs_of(d)) for name, d in others.items()
                if name in each}
     names = rotation.chosen(sorted(others), seconds, part)

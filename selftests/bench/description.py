@@ -71,7 +71,7 @@ SCHEMA = {
          "evidence": text, "question": _one_of(*QUESTIONS), "quick": switch,
          "seeds": _seeds, "calibrates": _one_of(
              "rate", "rtt", "loss", "spacing"),
-         "twice": switch, "headline": switch},
+         "twice": switch, "headline": switch, "medians": switch},
     "verdict": {"word": _one_of(*VERDICTS), "because": text, "figures": words},
     "machine": {"kernel": _one_of(*KERNELS), "memory": _memory},
     "path": {"rate": units.rate, "rtt": units.time, "rtt2": units.time,

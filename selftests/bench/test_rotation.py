@@ -39,3 +39,8 @@ class Rotation(unittest.TestCase):
         self.assertEqual([(d["id"], len(runs_of(d))) for d in made],
                          [("b", len(runs_of(small())))])
         self.assertEqual(bench.by_turns(every, every[:1], {}, None), [])
+
+    def test_all_seeds_where_medians_are_asserted(self):
+        every = [{**small(), "id": "a", "seeds": 5, "medians": True}]
+        made = bench.by_turns(every, [], {"a": 9}, "0/1")
+        self.assertEqual(len(runs_of(made[0])), 5 * len(runs_of(small())))
