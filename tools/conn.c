@@ -131,6 +131,14 @@ static int dump(struct nl *nl, uint8_t family, struct reader *r, struct err *e)
 	return nlm_dump(nl, nlh, on_conn, r, e);
 }
 
+int conns_error(int rc, const struct err *why, struct err *e)
+{
+	if (rc == -ENOENT || rc == -EPROTONOSUPPORT)
+		return err_set(e, rc,
+			       "the kernel does not list TCP sockets, for which it needs CONFIG_INET_DIAG; modprobe tcp_diag, if it is a module");
+	return err_set(e, rc, "cannot list TCP sockets: %s", why->text);
+}
+
 /* Each connection once; @each returns -errno to end it. */
 int conns_read(conn_fn each, void *data, struct err *e)
 {
@@ -144,10 +152,7 @@ int conns_read(conn_fn each, void *data, struct err *e)
 	if (!rc)
 		rc = dump(&nl, AF_INET6, &r, &why);
 	nlm_close(&nl);
-	if (rc == -ENOENT || rc == -EPROTONOSUPPORT)
-		return err_set(e, rc,
-			       "the kernel does not list TCP sockets, for which it needs CONFIG_INET_DIAG; modprobe tcp_diag, if it is a module");
-	return rc ? err_set(e, rc, "cannot list TCP sockets: %s", why.text) : 0;
+	return rc ? conns_error(rc, &why, e) : 0;
 }
 
 static void put_address(struct nlmsghdr *nlh, uint16_t type, const struct prefix *p)

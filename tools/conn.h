@@ -42,6 +42,8 @@ typedef int (*conn_fn)(const struct conn *c, void *data);
 void conn_info(const void *info, size_t len, struct conn *c);
 int conn_parse(const struct nlmsghdr *nlh, struct conn *c);
 int conns_read(conn_fn each, void *data, struct err *e);
+/* @why: of a dump that failed with @rc; a sentence for it in @e */
+int conns_error(int rc, const struct err *why, struct err *e);
 uint32_t conn_device(struct nl *nl, const struct conn *c);
 
 #endif

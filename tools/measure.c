@@ -266,7 +266,7 @@ void measure_judge(const struct measure *m, const struct circuit *c, const struc
 		j->reason = likely(m, c, p, j);
 }
 
-const char *verdict_name(enum verdict verdict)
+const char *measure_verdict_name(enum verdict verdict)
 {
 	static const char * const names[] = {
 		[VERDICT_UNKNOWN] = "unknown", [VERDICT_IDLE] = "idle",
@@ -276,7 +276,7 @@ const char *verdict_name(enum verdict verdict)
 	return names[verdict];
 }
 
-const char *reason_name(enum reason reason)
+const char *measure_reason_name(enum reason reason)
 {
 	static const char * const names[] = {
 		[REASON_NONE] = "none", [REASON_UNPLANNED] = "unplanned",

@@ -124,7 +124,7 @@ struct judgement {
 void measure_add(struct measure *m, const struct look *l);
 void measure_judge(const struct measure *m, const struct circuit *c, const struct plan *p,
 		   struct judgement *j);
-const char *verdict_name(enum verdict verdict);
-const char *reason_name(enum reason reason);
+const char *measure_verdict_name(enum verdict verdict);
+const char *measure_reason_name(enum reason reason);
 
 #endif

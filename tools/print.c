@@ -15,6 +15,7 @@
 #include "object.h"
 #include "print.h"
 #include "qdisc.h"
+#include "rough.h"
 #include "text.h"
 #include "units.h"
 
@@ -30,18 +31,11 @@ void print_notes(FILE *out, const struct notes *notes)
 		fprintf(out, "note: " MORE_NOTES "\n", notes->more);
 }
 
-/* 500 MB/s, 77.76 MB/s: three digits and a unit of 1000, as link rates are. */
 void print_bytes(FILE *out, uint64_t bytes, const char *tail)
 {
-	static const char * const units[] = { "bytes", "kB", "MB", "GB" };
-	double value = (double)bytes;
-	unsigned int i = 0;
+	char text[ROUGH_TEXT];
 
-	while (value >= 1000 && i < 3) {
-		value /= 1000;
-		i++;
-	}
-	fprintf(out, "%.4g %s%s", value, units[i], tail);
+	fputs(rough_bytes(text, sizeof(text), bytes, tail), out);
 }
 
 static void print_shaper(FILE *out, const struct circuit *c, const struct plan *p)
@@ -557,29 +551,4 @@ json_t *json_notes(const struct notes *notes)
 	if (notes->more)
 		json_array_append_new(list, json_sprintf(MORE_NOTES, notes->more));
 	return list;
-}
-
-/* Of a name that may be any bytes; NULL: out of memory */
-json_t *json_plain(const char *s)
-{
-	char *copy = strdup(s);
-	json_t *string;
-
-	if (!copy)
-		return NULL;
-	text_clean(copy);
-	string = json_string(copy);
-	free(copy);
-	return string;
-}
-
-/* Consumes @root.  What cannot be written is left in ferror(@out). */
-int print_json(FILE *out, json_t *root, struct err *e)
-{
-	if (!root)
-		return err_set(e, -ENOMEM, "cannot print: out of memory");
-	json_dumpf(root, out, JSON_INDENT(2));
-	fputc('\n', out);
-	json_decref(root);
-	return 0;
 }

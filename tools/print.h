@@ -5,11 +5,11 @@
 #ifndef CTCP_PRINT_H
 #define CTCP_PRINT_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "diff.h"
 #include "event.h"
+#include "json.h"
 #include "live.h"
 #include "measure.h"
 #include "plan.h"
@@ -27,8 +27,6 @@ json_t *json_plan(const struct circuit *c, const struct plan *p);
 json_t *json_changes(const struct diff *ch);
 int json_commands(json_t *list, const struct diff *ch, struct err *e);
 json_t *json_notes(const struct notes *notes);
-json_t *json_plain(const char *s);
-int print_json(FILE *out, json_t *root, struct err *e);
 const char *drift_text(const struct change *c, char *buf, size_t len);
 const char *leftover_text(const struct change *c, char *buf, size_t len);
 int change_commands(const struct change *c, const char *device, char *buf, size_t len);

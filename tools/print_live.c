@@ -221,12 +221,6 @@ void print_event(FILE *out, const struct event *ev)
 
 /* --- JSON ------------------------------------------------------------------ */
 
-/* JSON's integers end at 2^63. */
-static json_t *json_count(uint64_t n)
-{
-	return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
-}
-
 static json_t *json_bits(uint64_t rate)
 {
 	return json_count(rate > INT64_MAX / 8 ? INT64_MAX : rate * 8);

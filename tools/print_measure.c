@@ -9,35 +9,9 @@
 
 #include "guarantee.h"
 #include "print.h"
+#include "rough.h"
 #include "text.h"
 #include "units.h"
-
-/* Four digits: what is measured is no better. */
-static const char *rough_rate(char *buf, size_t len, uint64_t bytes_per_s)
-{
-	static const char * const units[] = { "bit", "kbit", "mbit", "gbit", "tbit" };
-	double value = 8.0 * (double)bytes_per_s;
-	unsigned int i = 0;
-
-	while (value >= 999.95 && i < 4) {
-		value /= 1000;
-		i++;
-	}
-	snprintf(buf, len, "%.4g%s", value, units[i]);
-	return buf;
-}
-
-static const char *rough_bytes(char *buf, size_t len, uint64_t bytes)
-{
-	FILE *out = fmemopen(buf, len, "w");
-
-	buf[0] = 0;
-	if (out) {
-		print_bytes(out, bytes, "/s");
-		fclose(out);
-	}
-	return buf;
-}
 
 static double percent(double part, double whole)
 {
@@ -218,7 +192,7 @@ static void print_counters(FILE *out, const struct measured *m)
 		snprintf(lost, sizeof(lost), "%.3g%%", loss(j));
 	fprintf(out, "  %10s  %10s  %5.1f  %4.0f%%  %7s  %6s",
 		rough_rate(bits, sizeof(bits), j->achieved),
-		rough_bytes(bytes, sizeof(bytes), j->achieved),
+		rough_bytes(bytes, sizeof(bytes), j->achieved, "/s"),
 		percent((double)j->achieved, (double)j->planned),
 		percent(m->measure->wanted, m->measure->looks), drops, lost);
 }
@@ -235,14 +209,14 @@ void print_measured(FILE *out, int width, const struct measured *m)
 	else
 		print_counters(out, m);
 	measured_why(m, why, sizeof(why));
-	fprintf(out, "  %s%s%s\n", verdict_name(j->verdict), why[0] ? ": " : "", why);
+	fprintf(out, "  %s%s%s\n", measure_verdict_name(j->verdict), why[0] ? ": " : "", why);
 }
 
 /* --- JSON ------------------------------------------------------------------ */
 
 static json_t *known(bool is, uint64_t n)
 {
-	return is ? json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n) : json_null();
+	return is ? json_count(n) : json_null();
 }
 
 static void json_of_module(json_t *root, const struct measured *m, bool is)
@@ -294,8 +268,10 @@ json_t *json_measured(const struct measured *m)
 	measured_why(m, why, sizeof(why));
 	root = json_pack("{s:o,s:s,s:s,s:o,s:o,s:I,s:o,s:o,s:I,s:I}",
 			 "dev", json_plain(m->circuit->dev),
-			 "name", circuit_name(m->circuit), "verdict", verdict_name(j->verdict),
-			 "reason", j->reason ? json_string(reason_name(j->reason)) : json_null(),
+			 "name", circuit_name(m->circuit),
+			 "verdict", measure_verdict_name(j->verdict),
+			 "reason", j->reason ? json_string(measure_reason_name(j->reason)) :
+					       json_null(),
 			 "why", why[0] ? json_string(why) : json_null(),
 			 "planned_bit_s", (json_int_t)(j->planned * 8),
 			 "achieved_bit_s", known(is, j->achieved * 8),

@@ -57,6 +57,7 @@ static const struct unit time_units[] = {	/* microseconds */
 };
 
 static const struct unit wait_units[] = {	/* microseconds */
+	{ "us", 1 },
 	{ "ms", 1000 },
 	{ "s", 1000000 },
 	{ "min", 60000000 },
@@ -224,9 +225,11 @@ int parse_time(const char *s, uint64_t *us, struct err *e)
 	return 0;
 }
 
-/* How long a person may take.  @what names the option in the sentence. */
-int parse_wait(const char *what, const char *s, uint64_t *us, struct err *e)
+/* @what names the option, or the key of a file, in the sentence. */
+int parse_span(const char *what, const char *s, uint64_t min_us, uint64_t max_us, uint64_t *us,
+	       struct err *e)
 {
+	char least[SPAN_TEXT], most[SPAN_TEXT];
 	const struct unit *u;
 	struct decimal d;
 	const char *end;
@@ -246,9 +249,17 @@ int parse_wait(const char *what, const char *s, uint64_t *us, struct err *e)
 	if (rc == -EDOM)
 		return err_set(e, -EINVAL, "%s: \"%s\" is not a whole number of microseconds",
 			       what, s);
-	if (rc || *us < WAIT_MIN_US || *us > WAIT_MAX_US)
-		return err_set(e, -ERANGE, "%s: \"%s\" is out of range; from 1s to 1d", what, s);
+	if (rc || *us < min_us || *us > max_us)
+		return err_set(e, -ERANGE, "%s: \"%s\" is out of range; from %s to %s", what, s,
+			       format_span(least, sizeof(least), min_us),
+			       format_span(most, sizeof(most), max_us));
 	return 0;
+}
+
+/* How long a person may take. */
+int parse_wait(const char *what, const char *s, uint64_t *us, struct err *e)
+{
+	return parse_span(what, s, WAIT_MIN_US, WAIT_MAX_US, us, e);
 }
 
 /* @what names the option in the sentence; the caller knows the sensible range. */
@@ -423,6 +434,27 @@ char *format_time(char *buf, size_t len, uint64_t us)
 	};
 
 	return format_unit(buf, len, us, units);
+}
+
+/* As parse_span() takes it: 14d, 5s, 200ms. */
+char *format_span(char *buf, size_t len, uint64_t us)
+{
+	static const struct unit units[] = {
+		{ "us", 1 }, { "ms", 1000 }, { "s", 1000000 }, { "min", 60000000 },
+		{ "h", 3600000000ULL }, { "d", 86400000000ULL }, { }
+	};
+
+	return format_unit(buf, len, us, units);
+}
+
+/* As parse_size() takes it: 64mb. */
+char *format_size(char *buf, size_t len, uint64_t bytes)
+{
+	static const struct unit units[] = {
+		{ "b", 1 }, { "kb", 1ULL << 10 }, { "mb", 1ULL << 20 }, { "gb", 1ULL << 30 }, { }
+	};
+
+	return format_unit(buf, len, bytes, units);
 }
 
 /* In percent, exactly: 1%, 0.0045455%. */

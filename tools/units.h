@@ -21,10 +21,13 @@
 #define WAIT_MAX_US	86400000000ULL		/* 1 d */
 #define MULTIPLE_MIN	10U			/* thousandths: 0.01 */
 #define MULTIPLE_MAX	10000U			/* thousandths: 10 */
+#define SPAN_TEXT	32
 #define LOSS_END	500000000U		/* parts per billion: less than a half */
 
 int parse_rate(const char *s, uint64_t *bytes_per_s, struct err *e);
 int parse_time(const char *s, uint64_t *us, struct err *e);
+int parse_span(const char *what, const char *s, uint64_t min_us, uint64_t max_us, uint64_t *us,
+	       struct err *e);
 int parse_wait(const char *what, const char *s, uint64_t *us, struct err *e);
 int parse_size(const char *what, const char *s, uint64_t *bytes, struct err *e);
 int parse_multiple(const char *s, uint32_t *thousandths, struct err *e);
@@ -34,6 +37,8 @@ int parse_count(const char *what, const char *s, uint32_t min, uint32_t max,
 
 char *format_rate(char *buf, size_t len, uint64_t bytes_per_s);
 char *format_time(char *buf, size_t len, uint64_t us);
+char *format_span(char *buf, size_t len, uint64_t us);
+char *format_size(char *buf, size_t len, uint64_t bytes);
 char *format_loss(char *buf, size_t len, uint32_t ppb);
 
 #endif
