@@ -8,7 +8,7 @@
 # O/fuzzers/failed/: run.sh says which.
 
 FUZZ_CC	?= clang
-FUZZ	?= state circuits values items rtnetlink genl
+FUZZ	?= state circuits values items rtnetlink genl trace
 FUZZ_SECONDS ?= 10
 F	:= $(O)/fuzzers
 FUZZ_SAN := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
@@ -22,6 +22,9 @@ fuzz: $(FUZZ:%=$(F)/fuzz_%)
 
 $(F)/fuzz_rtnetlink $(F)/fuzz_genl: $(F)/obj/fuzz/fake_kernel.o
 $(F)/fuzz_rtnetlink $(F)/fuzz_genl: FUZZ_LINK := $(FUZZ_WRAP)
+
+# what of ctcpd the target is for; all of it would need the daemon's libraries
+$(F)/fuzz_trace: $(addprefix $(F)/obj/ctcpd/,diag.o qdrops.o sample.o trace.o)
 
 $(F)/fuzz_%: $(F)/obj/fuzz/fuzz_%.o $(F)/obj/fuzz/fuzz.o $(PARTS:%=$(F)/obj/%.o)
 	$(FUZZ_CC) $(CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer $(LDFLAGS) $(FUZZ_LINK) -o $@ $^ $(LDLIBS)
