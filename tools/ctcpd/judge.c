@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Intervals -> facts -> judgement: see judge.h.
+ *
+ * What a flow's time went into
+ * ----------------------------
+ * The kernel keeps three clocks of a sender (tcp_chrono_start(); tcp_info, since
+ * 4.10): busy, there is data in flight or waiting; rwnd-limited and sndbuf-limited, parts of
+ * busy in which the peer's window or the send buffer kept it from sending.  Then
+ *
+ *	idle	= time - busy
+ *	app	= idle + what of busy - rwnd - sndbuf is app-limited
+ *	network	= time - rwnd - sndbuf - app	the congestion window, or our own device
+ *
+ * App-limited is a moment at which less than a segment waits and the window has room
+ * (draft-ietf-ccwg-bbr, "app-limited"; tcp_rate_check_app_limited()).
+ *
+ * An application's own window, as of OpenSSH's channel: something is in flight all the time,
+ * but flight = rate x rtt stays the same where the windows would allow more.  An application
+ * with a rate of its own has flight in proportion to rtt instead.  Over a path whose rtt never
+ * changes, both look alike if the application writes more often than once in a round trip.
+ *
+ * What losses tell
+ * ----------------
+ * Chance: each segment is lost with probability p, whatever the window.  The mean window of
+ * Reno is then W = 1.22 / sqrt(p) (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)), of CUBIC
+ * W = 1.054 (rtt / p)^0.75 (RFC 9438, 5.1).  If the segments go in bursts of k, the window is cut
+ * once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast for its losses
+ * loses in bursts.  That needs the algorithm, and a flow that nothing else holds, so that k
+ * is taken from the counts instead.  Two things are asked of them:
+ *
+ *  when	In cell i, n(i) segments were sent and x(i) lost; p = sum x / sum n.  By chance
+ *		chi2 = sum (x - n p)^2 / (n p) is k - 1 of k cells, with the variance
+ *		2 (k - 1) + sum 1 / (n p), so that
+ *			dispersion = chi2 / (k - 1)	1 by chance; the size of bursts; < 1 where
+ *							they are evenly spread
+ *			z = (chi2 - (k - 1)) / sqrt(variance)
+ *		and chance gives such a z with a probability of about exp(-z^2 / 2).
+ *  where	ssthresh behind a loss is a fixed share of the window that met it.  A
+ *		bottleneck without others' traffic has always the same room, C x rtt and its
+ *		buffer, and is overrun at the same window each time (of Reno, CUBIC and H-TCP
+ *		to 1 or 2 % in the lab).  By chance the windows lie far apart: Reno's with a
+ *		relative standard deviation of 0.38, CUBIC's of 0.28 to 0.57, H-TCP's of 0.27
+ *		to 0.46 (simulated round by round, losses of 1e-5 to 1e-2, 2 to 200 ms).
+ *		series_chance() bounds how likely chance puts four of five as near as they are.
+ *
+ * Both are independent of each other by chance: their logarithms are added (Fisher), and
+ *
+ *	-ln P(when) - ln P(where) >= NOT_CHANCE		the losses have a cause
+ *
+ * The cause is the receiver or the last hop before it, if what it takes is always the same: the
+ * windows at loss; or the rate of the seconds that lose, where the algorithm does not heed
+ * loss, and its ssthresh says nothing: BBR probes by a quarter more for one of each eight round
+ * trips (draft-ietf-ccwg-bbr), and overruns a buffer of less than that each time, at a rate
+ * delivered that stays C; a policer has no room to speak of, and a rate.  If neither is the
+ * same, the room is what other people leave.
+ *
+ * No overrun: where most of the time the queue of our own device is as full as TCP allows.
+ * Then the path takes all that we can send, and what it loses is not for want of pacing; and
+ * a window that stops growing at that rate meets all losses alike.
+ *
+ * Which verdict comes first
+ * -------------------------
+ *  1 unknown		nothing was seen, or too little sent
+ *  2 local-drops	our qdiscs dropped when segments were missed, or cut the window; as
+ *			this looks like an overrun
+ *  3 overrun		as above, if the network had NETWORK_LEAST of the time: that much of
+ *			it gets better by pacing, whatever holds the flow for the rest
+ *  4 remote-window, send-buffer, application-window, application: MOST of the time
+ *  5 loss, clean	what is left: with losses, or without
+ *
+ * The time shares are in each judgement, whatever its verdict.
+ *
+ * What was long ago counts for less: sums are halved when they span RECENT_US, and of windows
+ * and rates the last SERIES_MAX are kept.
+ */
+#include <linux/tcp.h>
+#include <math.h>
+#include <string.h>
+
+#include "judge.h"
+
+#define RECENT_US	120000000U	/* two minutes: some ten transfers of a second each */
+#define SECOND_US	1000000U	/* for a rate: five looks, or a poll */
+#define SECOND_MOST_US	3600000000U	/* between two samples; more does not fit */
+
+/* Below these a flow is unknown: it has hardly left slow start, which says what slow start
+ * does.  An initial window of 10 has sent 300 segments after five round trips.
+ */
+#define TINY_BYTES	1000000U
+#define TINY_SEGS	300U
+#define BRIEF_US	2000000U	/* ten looks */
+
+#define MOST		500U	/* thousandths of the time: half, so that no two are most */
+#define NETWORK_LEAST	250U	/* thousandths of the time */
+#define ALWAYS		900U	/* thousandths of the time: the clocks tick by jiffies */
+
+#define LOSSES_LEAST	3U	/* segments: fewer are no series of anything */
+#define LITTLE_LOSS	0.000001	/* of the segments: Reno's window is 1220 then */
+#define NOT_CHANCE	9.2	/* ln 10000: a wrong one of so many flows that lose by chance */
+#define MAYBE_CHANCE	6.9	/* ln 1000: between the two nothing is said */
+#define BURST		2.0	/* dispersion: losses in twos are bursts, what is less may be
+				 * that chance itself changes
+				 */
+#define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
+#define SAME_WINDOW	0.20	/* four of five within so much: half of chance's deviation */
+#define RATES_LEAST	8U	/* seconds that lose, from which their rates may be alike */
+#define SAME_RATE	0.04	/* two of three within so much: they differ by ACKs that come
+				 * together; the third is for BBR, which at each tenth second has
+				 * no window for 200 ms and a round trip, and for pauses
+				 */
+
+#define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
+#define CUTS_LEAST	2U	/* windows cut: one may be by something else at that time */
+#define GSO_SEGS	45U	/* of 1448 bytes, in 64 KiB */
+
+#define SECONDS_LEAST	3U	/* app-limited, from which flight may stay the same */
+#define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
+#define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
+
+_Static_assert(sizeof(struct flow_facts) <= 512, "50,000 flows in 64 MB, with their samples");
+
+/* --- facts ----------------------------------------------------------------- */
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint16_t permille(uint64_t part, uint64_t of)
+{
+	return of ? (uint16_t)at_most(part * 1000 / of, 1000) : 0;
+}
+
+/*
+ * The kernel's flag is that of the best rate sample of late: one that was not app-limited
+ * hides those behind it that are slower (tcp_rate_gen()).  So what it is told by, too: less than
+ * a segment waits, and the window has room.
+ */
+static bool is_app_limited(const struct sample *s)
+{
+	uint32_t out = s->sacked + s->lost, flight = s->unacked + s->retrans;
+
+	return s->app_limited ||
+	       (s->conn.unsent < s->conn.mss && (flight > out ? flight - out : 0) < s->snd_cwnd);
+}
+
+/* Time in which the application had nothing to send, with and without data in flight */
+static uint64_t app_us(const struct interval *i)
+{
+	uint64_t busy = at_most(i->busy, i->us), held = at_most(i->rwnd + i->sndbuf, busy);
+
+	return i->us - busy + (is_app_limited(i->now) ? busy - held : 0);
+}
+
+/*
+ * TCP keeps a millisecond's worth of its pacing rate in the queues of this host, two packets
+ * at least (tcp_small_queue_check()).  It is all there where our own device is the slowest.
+ * A driver that reports late that it has sent holds some, too, but not half of that.
+ */
+static bool is_queued(const struct sample *s)
+{
+	uint64_t half = s->pacing_rate / 2048, two = 2ULL * s->conn.mss;
+
+	return s->wmem_alloc > (half > two ? half : two);
+}
+
+static void add_work(struct work *w, const struct interval *i)
+{
+	w->us += i->us;
+	w->acked += i->acked;
+	w->busy += at_most(i->busy, i->us);
+	w->rwnd += at_most(i->rwnd, i->us);
+	w->sndbuf += at_most(i->sndbuf, i->us);
+	w->app += app_us(i);
+	w->queued += is_queued(i->now) ? i->us : 0;
+}
+
+static void age(struct flow_facts *f)
+{
+	struct work *w = &f->recent;
+
+	if (w->us < RECENT_US)
+		return;
+	w->us /= 2;
+	w->acked /= 2;
+	w->busy /= 2;
+	w->rwnd /= 2;
+	w->sndbuf /= 2;
+	w->app /= 2;
+	w->queued /= 2;
+	f->lost /= 2;
+	f->lost_local /= 2;
+	f->recent_segs /= 2;
+	f->cuts /= 2;
+	f->app_rtt_min = 0;
+	f->app_rtt_max = 0;
+}
+
+/*
+ * A full qdisc of this host refuses a segment: it is kept, and sent later, so that none is
+ * lost, but the window is cut.  Without a mark of ECN's nothing else does that.
+ */
+static bool is_cut_here(const struct interval *i)
+{
+	const struct sample *a = i->before, *b = i->now;
+
+	if (!i->local_drops || i->retrans || i->delivered_ce)
+		return false;
+	return b->ca_state == TCP_CA_CWR ||
+	       (a->snd_ssthresh < INFINITE_SSTHRESH && b->snd_ssthresh != a->snd_ssthresh);
+}
+
+/*
+ * Segments that packets dropped here may have held: TCP hands on a millisecond's worth at a
+ * time, two segments or more and 64 KiB at most (tcp_tso_autosize()).
+ */
+static uint64_t segs_dropped(const struct interval *i)
+{
+	const struct sample *s = i->now;
+	uint64_t segs = s->pacing_rate / 1024 / (s->conn.mss ?: 1);
+
+	return i->local_drops * (segs < 2 ? 2 : at_most(segs, GSO_SEGS));
+}
+
+/* What is dropped in one interval may be found to be missing in the next. */
+static void add_local(struct flow_facts *f, const struct interval *i, uint32_t lost)
+{
+	uint64_t dropped = segs_dropped(i), here = at_most(lost, f->dropped_before + dropped);
+
+	f->lost_local += here;
+	f->dropped_before = at_most(f->dropped_before + dropped - here, dropped);
+}
+
+static void add_counts(struct flow_facts *f, const struct interval *i)
+{
+	uint32_t lost = losses_of(i);
+
+	f->segs += i->segs;
+	f->retrans += i->retrans;
+	f->local_drops += i->local_drops;
+	f->recent_segs += i->segs;
+	f->lost += lost;
+	add_local(f, i, lost);
+	f->cuts += is_cut_here(i);
+	f->intervals++;
+}
+
+static void larger(uint32_t *most, uint32_t n)
+{
+	if (n > *most)
+		*most = n;
+}
+
+static void add_sample(struct flow_facts *f, const struct sample *s, uint64_t us)
+{
+	f->cwnd_us += (double)s->snd_cwnd * (double)us;
+	larger(&f->cwnd_max, s->snd_cwnd);
+	larger(&f->snd_wnd_max, s->snd_wnd);
+	if (s->delivery_rate > f->best_rate)
+		f->best_rate = s->delivery_rate;
+	f->mss = s->conn.mss;
+	f->rtt_us = s->rtt_us;
+	f->min_rtt_us = s->conn.min_rtt;
+	f->sndbuf_bytes = s->sndbuf;
+	f->no_wscale = !s->has_wscale;
+}
+
+/* By SACK, too: what is acknowledged stands still while a hole is filled, and then leaps.
+ * Kernels before 4.18 do not tell.
+ */
+static uint64_t bytes_delivered(const struct interval *i)
+{
+	return i->delivered ? (uint64_t)i->delivered * i->now->conn.mss : i->acked;
+}
+
+static void begin_second(struct flow_facts *f)
+{
+	f->second_us = 0;
+	f->second_bytes = 0;
+	f->second_lost = false;
+}
+
+static void end_second(struct flow_facts *f, uint32_t rtt_us)
+{
+	double rate = (double)f->second_bytes * 1e6 / f->second_us;
+
+	if (!f->second_is_app) {
+		if (f->second_lost)
+			series_add(&f->rates, rate);
+		return;
+	}
+	series_add(&f->flights, rate * rtt_us / 1e6);
+	larger(&f->app_rtt_max, rtt_us);
+	if (!f->app_rtt_min || rtt_us < f->app_rtt_min)
+		f->app_rtt_min = rtt_us;
+}
+
+/* A second that was idle in between, or limited now by this and now by that, has no rate. */
+static void add_second(struct flow_facts *f, const struct interval *i)
+{
+	bool app = is_app_limited(i->now), idle = permille(i->busy, i->us) < ALWAYS;
+
+	if (idle || app != f->second_is_app) {
+		begin_second(f);
+		f->second_is_app = app;
+	}
+	if (idle)
+		return;
+	f->second_us += (uint32_t)at_most(i->us, SECOND_MOST_US);
+	f->second_bytes += bytes_delivered(i);
+	f->second_lost |= losses_of(i) > 0;
+	if (f->second_us < SECOND_US)
+		return;
+	end_second(f, i->now->rtt_us);
+	begin_second(f);
+}
+
+void judge_add(struct flow_facts *f, const struct interval *i)
+{
+	age(f);
+	f->us += i->us;
+	f->acked += i->acked;
+	add_work(&f->recent, i);
+	add_counts(f, i);
+	add_sample(f, i->now, i->us);
+	add_second(f, i);
+	losses_add(&f->losses, i);
+}
+
+/* --- what they come to ----------------------------------------------------- */
+
+static void fill(const struct flow_facts *f, const struct losses_say *say, struct judgement *j)
+{
+	*j = (struct judgement) {
+		.us = f->us, .acked = f->acked,
+		.segs = (uint32_t)at_most(f->segs, UINT32_MAX),
+		.retrans = (uint32_t)at_most(f->retrans, UINT32_MAX),
+		.local_drops = (uint32_t)at_most(f->local_drops, UINT32_MAX),
+		.busy = permille(f->recent.busy, f->recent.us),
+		.rwnd = permille(f->recent.rwnd, f->recent.us),
+		.sndbuf = permille(f->recent.sndbuf, f->recent.us),
+		.app = permille(f->recent.app, f->recent.us),
+		.best_rate = f->best_rate, .cwnd_max = f->cwnd_max, .mss = f->mss,
+		.rtt_us = f->rtt_us, .min_rtt_us = f->min_rtt_us,
+		.snd_wnd_max = f->snd_wnd_max, .sndbuf_bytes = f->sndbuf_bytes,
+		.no_wscale = f->no_wscale,
+		.flight = (uint32_t)fmin(series_median(&f->flights), UINT32_MAX),
+		.dispersion = (uint32_t)fmin(say->dispersion * 100, UINT32_MAX),
+		.spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX),
+		.levels = say->levels,
+	};
+	if (!j->us)
+		return;
+	j->rate = (uint64_t)((double)j->acked * 1e6 / (double)j->us);
+	j->cwnd_mean = (uint32_t)(f->cwnd_us / (double)j->us);
+}
+
+static bool says(struct judgement *j, enum verdict v, enum reason r)
+{
+	j->verdict = v;
+	j->reason = r;
+	return true;
+}
+
+static bool is_too_little(const struct flow_facts *f, struct judgement *j)
+{
+	if (!f->intervals)
+		return says(j, VERDICT_UNKNOWN, REASON_FIRST_SAMPLE);
+	if (f->acked < TINY_BYTES || f->segs < TINY_SEGS)
+		return says(j, VERDICT_UNKNOWN, REASON_TINY);
+	if (f->us < BRIEF_US)
+		return says(j, VERDICT_UNKNOWN, REASON_BRIEF);
+	return false;
+}
+
+/* --- losses ---------------------------------------------------------------- */
+
+/* -ln of how likely chance gives losses at such times */
+static double against_chance_when(const struct losses_say *say)
+{
+	return say->z > 0 && say->dispersion < BURST ? 0 : say->z * say->z / 2;
+}
+
+static double against_chance(const struct losses_say *say)
+{
+	return against_chance_when(say) - say->chance;
+}
+
+/* What the bottleneck takes is always the same. */
+static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
+{
+	if (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW)
+		return true;
+	return f->rates.n >= RATES_LEAST && series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
+}
+
+static bool own_device_is_full(const struct flow_facts *f)
+{
+	return permille(f->recent.queued, f->recent.us) >= MOST;
+}
+
+static bool may_overrun(const struct flow_facts *f, const struct losses_say *say)
+{
+	return f->lost >= LOSSES_LEAST && is_steady(f, say) && !own_device_is_full(f);
+}
+
+static bool overruns(const struct flow_facts *f, const struct losses_say *say,
+		     struct judgement *j)
+{
+	if (!may_overrun(f, say) || against_chance(say) < NOT_CHANCE)
+		return false;
+	if (-say->chance >= against_chance_when(say))
+		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
+	return says(j, VERDICT_OVERRUN, say->z > 0 ? REASON_BURSTS : REASON_REGULAR);
+}
+
+static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
+		      struct judgement *j)
+{
+	if (!f->lost)
+		return says(j, VERDICT_CLEAN, REASON_NO_LOSS);
+	if ((double)f->lost < LITTLE_LOSS * (double)f->recent_segs)
+		return says(j, VERDICT_CLEAN, REASON_LITTLE_LOSS);
+	if (f->lost < LOSSES_LEAST ||
+	    (may_overrun(f, say) && against_chance(say) >= MAYBE_CHANCE))
+		return says(j, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
+	if (say->z > 0 && against_chance_when(say) >= NOT_CHANCE)
+		return says(j, VERDICT_LOSS, REASON_OTHERS);
+	return says(j, VERDICT_LOSS, REASON_RANDOM);
+}
+
+/* --- the verdict ----------------------------------------------------------- */
+
+static unsigned int network(const struct judgement *j)
+{
+	unsigned int held = j->rwnd + j->sndbuf + j->app;
+
+	return held < 1000 ? 1000 - held : 0;
+}
+
+static bool dropped_here(const struct flow_facts *f, struct judgement *j)
+{
+	if ((f->lost_local < LOCAL_LEAST && f->cuts < CUTS_LEAST) || f->lost_local * 2 < f->lost)
+		return false;
+	return says(j, VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE);
+}
+
+/*
+ * There is something in flight all the time, so that the application writes at least once in
+ * a round trip, and it is the same amount.  What writes at a rate of its own has more in flight
+ * where the round trip is longer: only where it never is the two are alike.
+ */
+static bool has_own_window(const struct flow_facts *f, const struct judgement *j)
+{
+	double flight = series_width(&f->flights, FOUR_OF_FIVE);
+	double rtt = f->app_rtt_min ? (double)f->app_rtt_max / f->app_rtt_min - 1 : 0;
+
+	return j->busy >= ALWAYS && f->flights.n >= SECONDS_LEAST && flight <= SAME_FLIGHT &&
+	       (rtt < RTT_VARIES || flight <= rtt / 2);
+}
+
+static bool held_by_an_end(const struct flow_facts *f, struct judgement *j)
+{
+	if (j->rwnd >= MOST)
+		return says(j, VERDICT_REMOTE_WINDOW, REASON_TIME);
+	if (j->sndbuf >= MOST)
+		return says(j, VERDICT_SEND_BUFFER, REASON_TIME);
+	if (j->app < MOST)
+		return false;
+	if (has_own_window(f, j))
+		return says(j, VERDICT_APP_WINDOW, REASON_FLIGHT);
+	return says(j, VERDICT_APPLICATION, REASON_TIME);
+}
+
+void judge_flow(const struct flow_facts *f, struct judgement *j)
+{
+	struct losses_say say;
+
+	losses_say(&f->losses, &say);
+	fill(f, &say, j);
+	if (is_too_little(f, j) || dropped_here(f, j))
+		return;
+	if (network(j) >= NETWORK_LEAST && overruns(f, &say, j))
+		return;
+	if (!held_by_an_end(f, j))
+		by_losses(f, &say, j);
+}
+
+bool judge_wants_looks(const struct flow_facts *f)
+{
+	return (f->lost || f->cuts) && f->acked >= TINY_BYTES;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The policy: a flow's verdict from its intervals, a remote's from those of its flows.
+ *
+ * Pure: no system call, no clock, no memory of its own.  The model, its constants and their
+ * sources are told in judge.c.
+ */
+#ifndef CTCPD_JUDGE_H
+#define CTCPD_JUDGE_H
+
+#include "interval.h"
+#include "losses.h"
+#include "verdict.h"
+
+/* Where a flow's time went; us but where it says otherwise */
+struct work {
+	uint64_t us, acked;		/* bytes */
+	uint64_t busy, rwnd, sndbuf, app;
+	uint64_t queued;		/* with its data in a queue of this host */
+};
+
+/* What is remembered of a flow; at most 512 bytes, as there may be 50,000 of them. */
+struct flow_facts {
+	uint64_t us, acked;		/* of all: since it was first seen */
+	struct work recent;		/* of the last minutes: what the verdict rests on */
+	uint64_t segs, retrans;		/* segments, of all */
+	uint64_t lost, lost_local;	/* segments, lately: of these, when a qdisc dropped, too */
+	uint64_t recent_segs;
+	uint64_t dropped_before;	/* segments, by qdiscs, that are not missed yet */
+	uint64_t local_drops;		/* packets, of all */
+	double cwnd_us;			/* cwnd x us, of all */
+	struct series rates;		/* bytes/s, of seconds that the network held, with losses */
+	struct series flights;		/* bytes, rate x rtt of those that the application did */
+	uint32_t app_rtt_min, app_rtt_max;	/* us, of the latter */
+	uint64_t best_rate;		/* bytes/s */
+	uint64_t second_bytes;		/* the second that is being filled */
+	uint32_t second_us;
+	bool second_is_app, second_lost;
+	bool no_wscale;			/* as the latest sample has it */
+	uint32_t intervals;
+	uint32_t cuts;			/* intervals with a cut window, none lost or marked */
+	uint32_t cwnd_max;		/* segments */
+	uint32_t mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
+	struct losses losses;
+};
+
+void judge_add(struct flow_facts *f, const struct interval *i);
+void judge_flow(const struct flow_facts *f, struct judgement *j);
+/* Whether looks between two polls would tell more: see looks in flows.h */
+bool judge_wants_looks(const struct flow_facts *f);
+
+/*
+ * A remote: what several flows to it say together.  Its verdict is that with the most bytes;
+ * flows of which nothing is known do not count unless there are no others.  See
+ * judge_remote.c for those that share a bottleneck with each other.
+ */
+struct remote_facts {
+	uint32_t flows[VERDICTS];	/* flows of each verdict */
+	uint64_t acked[VERDICTS];	/* their bytes */
+	uint64_t others;		/* bytes of those of VERDICT_LOSS by REASON_OTHERS */
+	struct work sums;		/* of all; the parts are us weighted by each flow's time */
+	uint64_t segs, retrans, local_drops;
+	uint64_t best_rate;		/* bytes/s, the highest of all flows */
+	uint32_t min_rtt_us;		/* the least of all flows, 0 = not known */
+	struct judgement last[VERDICTS];	/* the one with the most bytes of each */
+};
+
+void remote_add(struct remote_facts *r, const struct judgement *j);
+void remote_judge(const struct remote_facts *r, struct judgement *j);
+
+#endif

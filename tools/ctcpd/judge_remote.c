@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What several flows to one remote say together: see judge.h.
+ *
+ * Parallel streams share the hop that they overrun, and each is the others' "other people's
+ * traffic": it loses in bursts, but at windows that change as the others' do.  Bytes of such
+ * flows (VERDICT_LOSS by REASON_OTHERS) count for an overrun, where OVERRUN_PART of the bytes
+ * that lose so are of flows that show it by themselves.  Random loss never does.
+ */
+#include "judge.h"
+
+#define OVERRUN_PART	4U	/* a quarter */
+
+static uint64_t part_of(uint16_t permille, uint64_t us)
+{
+	return us / 1000 * permille;
+}
+
+static void add_sums(struct remote_facts *r, const struct judgement *j)
+{
+	struct work *w = &r->sums;
+
+	w->us += j->us;
+	w->acked += j->acked;
+	w->busy += part_of(j->busy, j->us);
+	w->rwnd += part_of(j->rwnd, j->us);
+	w->sndbuf += part_of(j->sndbuf, j->us);
+	w->app += part_of(j->app, j->us);
+	r->segs += j->segs;
+	r->retrans += j->retrans;
+	r->local_drops += j->local_drops;
+}
+
+/* The path is the same for all flows: each of them may be the one that saw the most of it. */
+static void add_path(struct remote_facts *r, const struct judgement *j)
+{
+	if (j->best_rate > r->best_rate)
+		r->best_rate = j->best_rate;
+	if (j->min_rtt_us && (!r->min_rtt_us || j->min_rtt_us < r->min_rtt_us))
+		r->min_rtt_us = j->min_rtt_us;
+}
+
+/* Which has the most bytes; what is not known only if nothing is */
+static enum verdict most_bytes(const struct remote_facts *r)
+{
+	enum verdict v, most = VERDICT_UNKNOWN;
+
+	for (v = VERDICT_UNKNOWN + 1; v < VERDICTS; v++) {
+		if (r->flows[v] && (most == VERDICT_UNKNOWN || r->acked[v] > r->acked[most]))
+			most = v;
+	}
+	return most;
+}
+
+void remote_add(struct remote_facts *r, const struct judgement *j)
+{
+	enum verdict v = j->verdict;
+
+	if (!r->flows[v] || j->acked > r->last[v].acked)
+		r->last[v] = *j;
+	r->flows[v]++;
+	r->acked[v] += j->acked;
+	if (v == VERDICT_LOSS && j->reason == REASON_OTHERS)
+		r->others += j->acked;
+	add_sums(r, j);
+	add_path(r, j);
+}
+
+/* With the streams that it shares its bottleneck with */
+static bool overruns(const struct remote_facts *r, enum verdict most)
+{
+	uint64_t bursts = r->acked[VERDICT_OVERRUN] + r->others;
+
+	return r->flows[VERDICT_OVERRUN] && r->acked[VERDICT_OVERRUN] >= bursts / OVERRUN_PART &&
+	       bursts >= r->acked[most];
+}
+
+static uint16_t permille(uint64_t part, uint64_t of)
+{
+	return of ? (uint16_t)(part * 1000 / of) : 0;
+}
+
+static uint32_t at_most_u32(uint64_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+void remote_judge(const struct remote_facts *r, struct judgement *j)
+{
+	const struct work *w = &r->sums;
+	enum verdict most = most_bytes(r);
+
+	*j = r->last[overruns(r, most) ? VERDICT_OVERRUN : most];
+	j->us = w->us;
+	j->acked = w->acked;
+	j->segs = at_most_u32(r->segs);
+	j->retrans = at_most_u32(r->retrans);
+	j->local_drops = at_most_u32(r->local_drops);
+	j->best_rate = r->best_rate;
+	j->min_rtt_us = r->min_rtt_us;
+	j->busy = permille(w->busy, w->us);
+	j->rwnd = permille(w->rwnd, w->us);
+	j->sndbuf = permille(w->sndbuf, w->us);
+	j->app = permille(w->app, w->us);
+}

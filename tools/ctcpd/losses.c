@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Losses of a flow, as evidence: see losses.h, and judge.c for the model.
+ */
+#include <linux/tcp.h>
+#include <math.h>
+#include <string.h>
+
+#include "losses.h"
+
+/*
+ * Of a cell.  A retransmission follows its loss by a round trip: in a shorter time it would be
+ * counted beside segments that it has nothing to do with; and so it would in the tail of a
+ * burst, of a few segments, which weigh by 1 / n.  A look, of 200 ms, makes a cell.
+ */
+#define CELL_US		190000U
+#define CELL_SEGS	32U
+#define CELLS_MAX	3000.0	/* ten minutes of looks; then each sum is halved */
+
+#define LEVEL_LEAST	6U	/* segments: of smaller windows a step is more than chance's */
+#define WIDTH_LEAST	0.005	/* of the window: nearer than that counts as that */
+/*
+ * Of the windows at which chance gives losses no more than one lies in a range of 0.4 of
+ * their median on average, where they are most dense; that is CUBIC's plateau (simulated:
+ * judge.c).  Of Reno, and of more than ten losses, it is 1 and more.
+ */
+#define CHANCE_DENSITY	2.5
+
+/* What was sent again for nothing was not lost. */
+uint32_t losses_of(const struct interval *i)
+{
+	return i->retrans > i->dsack_dups ? i->retrans - i->dsack_dups : 0;
+}
+
+/* --- cells ----------------------------------------------------------------- */
+
+static void halve(struct losses *l)
+{
+	l->squares /= 2;
+	l->inverse /= 2;
+	l->segs /= 2;
+	l->lost /= 2;
+	l->cells /= 2;
+}
+
+static void close_cell(struct losses *l)
+{
+	double lost = l->cell_lost, segs = l->cell_segs;
+
+	l->squares += lost * lost / segs;
+	l->inverse += 1 / segs;
+	l->segs += segs;
+	l->lost += lost;
+	l->cells++;
+	l->cell_us = 0;
+	l->cell_segs = 0;
+	l->cell_lost = 0;
+	if (l->cells > CELLS_MAX)
+		halve(l);
+}
+
+static void add_to_cell(struct losses *l, const struct interval *i)
+{
+	l->cell_us += i->us;
+	l->cell_segs += i->segs;
+	l->cell_lost += losses_of(i);
+	if (l->cell_us >= CELL_US && l->cell_us >= i->now->rtt_us && l->cell_segs >= CELL_SEGS)
+		close_cell(l);
+}
+
+/* --- windows at loss ------------------------------------------------------- */
+
+/* Of these ssthresh is no share of the window that met the loss. */
+static bool obeys_loss(const char *algorithm)
+{
+	static const char * const others[] = { "bbr", "bbr2", "bbr3", "circuit", "dctcp" };
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strcmp(algorithm, others[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool in_recovery(const struct sample *s)
+{
+	return s->ca_state == TCP_CA_Recovery || s->ca_state == TCP_CA_Loss;
+}
+
+/* The first cut is that of slow start, which overshoots any path. */
+static bool is_new_level(const struct interval *i)
+{
+	const struct sample *a = i->before, *b = i->now;
+
+	if (!losses_of(i) || !obeys_loss(b->conn.algorithm) ||
+	    a->snd_ssthresh >= INFINITE_SSTHRESH || b->snd_ssthresh >= INFINITE_SSTHRESH)
+		return false;
+	return a->snd_ssthresh != b->snd_ssthresh || !in_recovery(a);
+}
+
+static bool is_startup(const struct interval *i)
+{
+	return obeys_loss(i->now->conn.algorithm) && i->before->snd_ssthresh >= INFINITE_SSTHRESH;
+}
+
+void losses_add(struct losses *l, const struct interval *i)
+{
+	if (is_new_level(i))
+		series_add(&l->levels, i->now->snd_ssthresh);
+	if (!is_startup(i))
+		add_to_cell(l, i);
+}
+
+/* --- what they say --------------------------------------------------------- */
+
+/*
+ * Chance gives a cell of n segments n x p losses, with that variance: the sum of
+ * (lost - n p)² / (n p) over k cells is k - 1, give or take sqrt(2 (k - 1) + sum of 1/(n p)).
+ */
+static void say_cells(const struct losses *l, struct losses_say *say)
+{
+	double p, chi, free, sd;
+
+	say->dispersion = 1;
+	say->z = 0;
+	if (l->cells < 2 || l->lost <= 0)
+		return;
+	p = l->lost / l->segs;
+	chi = l->squares / p - l->lost;
+	free = l->cells - 1;
+	sd = sqrt(2 * free + l->inverse / p);
+	say->dispersion = chi / free;
+	say->z = (chi - free) / sd;
+}
+
+static void say_levels(const struct series *levels, struct losses_say *say)
+{
+	double level = series_median(levels);
+
+	say->levels = levels->n;
+	say->level = (uint32_t)level;
+	say->width = series_width(levels, FOUR_OF_FIVE);
+	say->chance = 0;
+	if (level >= LEVEL_LEAST)
+		say->chance = series_chance(levels, CHANCE_DENSITY, fmax(WIDTH_LEAST, 1 / level));
+}
+
+void losses_say(const struct losses *l, struct losses_say *say)
+{
+	say_cells(l, say);
+	say_levels(&l->levels, say);
+}

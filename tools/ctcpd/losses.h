@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the losses of one flow tell: whether they come independently of one another, and
+ * whether they come at one window.  The model is in judge.c.
+ *
+ * A cell is a time of a round trip or more, and of CELL_US or more, in which the flow sent
+ * CELL_SEGS or more: of each the segments sent and those lost.
+ */
+#ifndef CTCPD_LOSSES_H
+#define CTCPD_LOSSES_H
+
+#include "interval.h"
+#include "series.h"
+
+#define INFINITE_SSTHRESH 0x7fffffffU	/* TCP_INFINITE_SSTHRESH: before the first loss */
+
+struct losses {
+	double squares;			/* sum of lost² / segs, over the cells */
+	double inverse;			/* sum of 1 / segs */
+	double segs, lost;		/* sums */
+	double cells;			/* how many; as all of these it shrinks by age */
+	uint64_t cell_us;		/* the cell that is being filled */
+	uint32_t cell_segs, cell_lost;
+	struct series levels;		/* segments: ssthresh after a loss */
+};
+
+struct losses_say {
+	double dispersion;	/* variance of a cell's losses over what chance would give; 1 */
+	double z;		/* how many standard deviations that is from chance */
+	uint32_t level;		/* segments, median of the windows at loss */
+	double width;		/* of the narrowest range that has four of five, / level */
+	double chance;		/* ln of how likely chance alone puts them so close, <= 0 */
+	uint16_t levels;	/* how many of them */
+};
+
+uint32_t losses_of(const struct interval *i);
+void losses_add(struct losses *l, const struct interval *i);
+void losses_say(const struct losses *l, struct losses_say *say);
+
+#endif

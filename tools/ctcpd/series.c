@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Values that were measured one after the other: see series.h.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "series.h"
+
+void series_add(struct series *s, double value)
+{
+	s->list[s->next] = (float)value;
+	s->next = (s->next + 1) % SERIES_MAX;
+	if (s->n < SERIES_MAX)
+		s->n++;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const float *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void sorted(const struct series *s, float list[SERIES_MAX])
+{
+	memcpy(list, s->list, sizeof(s->list));
+	qsort(list, s->n, sizeof(*list), ascending);
+}
+
+double series_median(const struct series *s)
+{
+	float list[SERIES_MAX];
+
+	if (!s->n)
+		return 0;
+	sorted(s, list);
+	return list[s->n / 2];
+}
+
+static unsigned int most_of(const struct series *s, enum series_most most)
+{
+	return s->n - s->n / (most == TWO_OF_THREE ? 3 : 5);
+}
+
+double series_width(const struct series *s, enum series_most most)
+{
+	unsigned int i, k = most_of(s, most);
+	float list[SERIES_MAX];
+	double least;
+
+	if (s->n < 2)
+		return 0;
+	sorted(s, list);
+	least = list[k - 1] - list[0];
+	for (i = 1; i + k <= s->n; i++)
+		least = fmin(least, list[i + k - 1] - list[i]);
+	return list[s->n / 2] > 0 ? least / list[s->n / 2] : HUGE_VAL;
+}
+
+/*
+ * A bound as for scan statistics: of all choices of k of n values, and of which of them is the
+ * least, each time the other k - 1 fall within the width of that one.
+ */
+double series_chance(const struct series *s, double density, double least)
+{
+	unsigned int n = s->n, k = most_of(s, FOUR_OF_FIVE);
+	double width, choices;
+
+	if (n < 2)
+		return 0;
+	width = fmax(series_width(s, FOUR_OF_FIVE), least);
+	choices = lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + log(k);
+	return fmin(0, choices + (k - 1) * log(width * density));
+}
