@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The daemon's configuration: see config.h.
+ *
+ * One table has every key: how its value is read, and how it is written.  libinih parses; it
+ * tells its handler no line and of a wrong line only the number, so the lines go to it from
+ * a text in memory, counted.
+ */
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "circuit.h"
+#include "near.h"
+#include "text.h"
+#include "units.h"
+
+#include "config.h"
+#include "listen.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define FILE_MOST	65536U	/* bytes: nobody writes more */
+#define WORD_TEXT	80	/* bytes of a bad word that are quoted, with the NUL */
+#define MS		1000ULL	/* us */
+#define S		1000000ULL
+#define HOUR		(3600 * S)
+#define DAY		(24 * HOUR)
+
+/* --- keys --------------------------------------------------------------------- */
+
+static int read_mode(const char *what, const char *value, struct config *c, struct err *e)
+{
+	if (!strcmp(value, "observe")) {
+		c->mode = MODE_OBSERVE;
+		return 0;
+	}
+	if (!strcmp(value, "act"))
+		return err_set(e, -EOPNOTSUPP,
+			       "%s: \"act\" comes with pacing, which this version does not have; observe is the only mode",
+			       what);
+	return err_set(e, -EINVAL, "%s: \"%s\" is no mode; observe is the only one", what, value);
+}
+
+static void put_mode(const struct config *c, char buf[CONFIG_VALUE])
+{
+	out_copy(buf, CONFIG_VALUE, c->mode == MODE_OBSERVE ? "observe" : "");
+}
+
+static int read_poll(const char *what, const char *value, struct config *c, struct err *e)
+{
+	return parse_span(what, value, S, 60 * S, &c->poll_us, e);
+}
+
+static void put_poll(const struct config *c, char buf[CONFIG_VALUE])
+{
+	format_span(buf, CONFIG_VALUE, c->poll_us);
+}
+
+static int read_look(const char *what, const char *value, struct config *c, struct err *e)
+{
+	if (!strcmp(value, "none")) {
+		c->look_us = 0;
+		return 0;
+	}
+	return parse_span(what, value, 50 * MS, S, &c->look_us, e);
+}
+
+static void put_look(const struct config *c, char buf[CONFIG_VALUE])
+{
+	if (c->look_us)
+		format_span(buf, CONFIG_VALUE, c->look_us);
+	else
+		out_copy(buf, CONFIG_VALUE, "none");
+}
+
+static int read_min_rtt(const char *what, const char *value, struct config *c, struct err *e)
+{
+	if (!strcmp(value, "none")) {
+		c->min_rtt_us = 0;
+		return 0;
+	}
+	return parse_span(what, value, 1, S, &c->min_rtt_us, e);
+}
+
+static void put_min_rtt(const struct config *c, char buf[CONFIG_VALUE])
+{
+	if (c->min_rtt_us)
+		format_span(buf, CONFIG_VALUE, c->min_rtt_us);
+	else
+		out_copy(buf, CONFIG_VALUE, "none");
+}
+
+static int read_file(const char *what, const char *value, struct config *c, struct err *e)
+{
+	if (*value && *value != '/')
+		return err_set(e, -EINVAL,
+			       "%s: \"%s\" is no absolute path; write e.g. /var/lib/ctcpd/history.db, or nothing to keep none",
+			       what, value);
+	if (strlen(value) >= sizeof(c->history))
+		return err_set(e, -ENAMETOOLONG, "%s: \"%.40s...\" has more than %zu bytes", what,
+			       value, sizeof(c->history) - 1);
+	out_copy(c->history, sizeof(c->history), value);
+	return 0;
+}
+
+static void put_file(const struct config *c, char buf[CONFIG_VALUE])
+{
+	out_copy(buf, CONFIG_VALUE, c->history);
+}
+
+/* Below a megabyte SQLite's own pages would be most of it. */
+static int read_size(const char *what, const char *value, struct config *c, struct err *e)
+{
+	uint64_t bytes;
+	int rc = parse_size(what, value, &bytes, e);
+
+	if (!rc && bytes < 1U << 20)
+		rc = err_set(e, -ERANGE, "%s: \"%s\" is out of range; from 1mb to 4294967295b",
+			     what, value);
+	if (!rc)
+		c->limits.bytes = bytes;
+	return rc;
+}
+
+static void put_size(const struct config *c, char buf[CONFIG_VALUE])
+{
+	format_size(buf, CONFIG_VALUE, c->limits.bytes);
+}
+
+static int read_visits(const char *what, const char *value, struct config *c, struct err *e)
+{
+	return parse_count(what, value, 100, 10000000, &c->limits.visits, e);
+}
+
+static void put_visits(const struct config *c, char buf[CONFIG_VALUE])
+{
+	snprintf(buf, CONFIG_VALUE, "%u", c->limits.visits);
+}
+
+static int read_keep(const char *what, const char *value, struct config *c, struct err *e)
+{
+	uint64_t us;
+	int rc = parse_span(what, value, HOUR, 366 * DAY, &us, e);
+
+	if (!rc)
+		c->limits.keep_s = us / S;
+	return rc;
+}
+
+static void put_keep(const struct config *c, char buf[CONFIG_VALUE])
+{
+	format_span(buf, CONFIG_VALUE, c->limits.keep_s * S);
+}
+
+/* ADDRESS:PORT or [ADDRESS]:PORT */
+static int read_listen(const char *what, const char *value, struct config *c, struct err *e)
+{
+	struct listen unused;
+	struct err why;
+
+	if (strlen(value) >= sizeof(c->metrics))
+		return err_set(e, -EINVAL, "%s: \"%.60s...\" is too long for an address with a port",
+			       what, value);
+	if (*value && listen_parse(value, &unused, &why))
+		return err_set(e, -EINVAL, "%s: %s; nothing is to be silent", what, why.text);
+	out_copy(c->metrics, sizeof(c->metrics), value);
+	return 0;
+}
+
+static void put_listen(const struct config *c, char buf[CONFIG_VALUE])
+{
+	out_copy(buf, CONFIG_VALUE, c->metrics);
+}
+
+/* @name is "SECTION.KEY", and KEY alone in the first section */
+static const struct key {
+	const char *section, *name;
+	int (*read)(const char *what, const char *value, struct config *c, struct err *e);
+	void (*put)(const struct config *c, char buf[CONFIG_VALUE]);
+} keys[] = {
+	{ "ctcpd", "mode", read_mode, put_mode },
+	{ "ctcpd", "poll", read_poll, put_poll },
+	{ "ctcpd", "look", read_look, put_look },
+	{ "ctcpd", "min-rtt", read_min_rtt, put_min_rtt },
+	{ "history", "history.file", read_file, put_file },
+	{ "history", "history.size", read_size, put_size },
+	{ "history", "history.visits", read_visits, put_visits },
+	{ "history", "history.keep", read_keep, put_keep },
+	{ "metrics", "metrics.listen", read_listen, put_listen },
+};
+
+const char *config_key(unsigned int i)
+{
+	return i < ARRAY_SIZE(keys) ? keys[i].name : NULL;
+}
+
+const char *config_value(const struct config *c, unsigned int i, char buf[CONFIG_VALUE])
+{
+	keys[i].put(c, buf);
+	return buf;
+}
+
+/* The key alone, as it stands in its section */
+static const char *word_of(const struct key *k)
+{
+	const char *dot = strchr(k->name, '.');
+
+	return dot ? dot + 1 : k->name;
+}
+
+void config_defaults(struct config *c)
+{
+	*c = (struct config){
+		.mode = MODE_OBSERVE,
+		.poll_us = 5 * S,
+		.look_us = 200 * MS,
+		.min_rtt_us = MS,
+		.history = "/var/lib/ctcpd/history.db",
+		.limits = { .bytes = 64U << 20, .visits = 200000, .keep_s = 14 * DAY / S },
+	};
+}
+
+/* --- a file ------------------------------------------------------------------- */
+
+struct reading {
+	const char *file;
+	const char *next;	/* of its text: the line that libinih gets next */
+	int line;		/* that it has got, from 1 on */
+	int bad;		/* the first wrong line, 0 = none so far */
+	bool given[ARRAY_SIZE(keys)];
+	struct config *c;
+	struct err *e;
+};
+
+/* What is wrong with this line; the first one is told. */
+static void is_wrong(struct reading *r, const struct err *why)
+{
+	if (r->bad)
+		return;
+	r->bad = r->line;
+	err_set(r->e, -EINVAL, "%s, line %d: %s", r->file, r->line, why->text);
+}
+
+static int unknown_key(const char *section, const char *word, struct err *e)
+{
+	unsigned int best = 3, far;
+	const char *near = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		far = strcmp(section, keys[i].section) ? UINT_MAX :
+		      word_distance(word, word_of(&keys[i]));
+		if (far >= best)
+			continue;
+		best = far;
+		near = word_of(&keys[i]);
+	}
+	return err_set(e, -EINVAL, "\"%.*s\" is no key of [%s]; %s%s%s", WORD_TEXT, word, section,
+		       near ? "did you mean " : "ctcpd.conf(5) has them all", near ?: "",
+		       near ? "?" : "");
+}
+
+/* -EINVAL: there is none */
+static int find_key(const char *section, const char *word, struct err *e)
+{
+	size_t i;
+
+	if (!*section)
+		return err_set(e, -EINVAL, "\"%.*s\" stands before the first section; [ctcpd] comes first",
+			       WORD_TEXT, word);
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(section, keys[i].section) && !strcmp(word, word_of(&keys[i])))
+			return (int)i;
+	return unknown_key(section, word, e);
+}
+
+static int read_key(struct reading *r, const char *section, const char *word, const char *value,
+		    struct err *e)
+{
+	int i = find_key(section, word, e);
+
+	if (i < 0)
+		return i;
+	if (r->given[i])
+		return err_set(e, -EEXIST, "%s is given a second time; once is right", word);
+	r->given[i] = true;
+	if (!text_is_plain(value))
+		return err_set(e, -EILSEQ, "%s: \"%s\" has bytes that are no text", word, value);
+	return keys[i].read(word, value, r->c, e);
+}
+
+/* libinih's handler: 0 is a wrong line */
+static int on_key(void *data, const char *section, const char *word, const char *value)
+{
+	struct reading *r = data;
+	struct err why;
+
+	if (!read_key(r, section, word, value, &why))
+		return 1;
+	is_wrong(r, &why);
+	return 0;
+}
+
+/* libinih tells nobody of a section, and of one without keys nobody would hear. */
+static void check_section(struct reading *r, const char *line, size_t n)
+{
+	const char *end = memchr(line, ']', n);
+	struct err why;
+	size_t i;
+
+	if (*line != '[' || !end)
+		return;
+	line++;
+	n = (size_t)(end - line);
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strlen(keys[i].section) == n && !memcmp(keys[i].section, line, n))
+			return;
+	err_set(&why, -EINVAL, "[%.*s] is no section; [ctcpd], [history] and [metrics] are",
+		(int)(n < WORD_TEXT ? n : WORD_TEXT), line);
+	is_wrong(r, &why);
+}
+
+/*
+ * libinih's reader, as fgets().  Without the blanks at its beginning, which would make it a
+ * part of the value above; and never a part of a line for a whole one.
+ */
+static char *next_line(char *buf, int room, void *data)
+{
+	struct reading *r = data;
+	struct err why;
+	size_t n, skip;
+
+	if (!*r->next)
+		return NULL;
+	r->line++;
+	n = strcspn(r->next, "\n");
+	skip = strspn(r->next, " \t");
+	skip = skip < n ? skip : n;
+	check_section(r, r->next + skip, n - skip);
+	if (n - skip + 2 > (size_t)room) {
+		err_set(&why, -E2BIG, "\"%.40s...\" has more than %d bytes", r->next + skip,
+			room - 2);
+		is_wrong(r, &why);
+		skip = n;
+	}
+	memcpy(buf, r->next + skip, n - skip);
+	memcpy(buf + n - skip, "\n", 2);
+	r->next += n + (r->next[n] == '\n');
+	return buf;
+}
+
+/* The line that libinih could make nothing of */
+static void no_syntax(struct reading *r, const char *text, int line)
+{
+	struct err why;
+	int i;
+
+	for (i = 1; i < line; i++)
+		text += strcspn(text, "\n") + 1;
+	text += strspn(text, " \t");
+	err_set(&why, -EINVAL, "\"%.*s\" is neither a [section] nor a key = value",
+		(int)strcspn(text, "\n"), text);
+	r->bad = 0;
+	r->line = line;
+	is_wrong(r, &why);
+}
+
+static int read_text(const char *file, const char *text, struct config *c, struct err *e)
+{
+	struct reading r = { .file = file, .next = text, .c = c, .e = e };
+	int line = ini_parse_stream(next_line, &r, on_key, &r);
+
+	if (line < 0)
+		return err_set(e, -ENOMEM, "%s cannot be read: no memory", file);
+	if (line && (!r.bad || line < r.bad))
+		no_syntax(&r, text, line);
+	return r.bad ? -EINVAL : 0;
+}
+
+/* All of it, into @text of FILE_MOST + 1 bytes */
+static int load(FILE *f, const char *file, char *text, struct err *e)
+{
+	size_t n = fread(text, 1, FILE_MOST + 1, f);
+
+	if (ferror(f))
+		return err_set(e, -errno, "%s cannot be read: %s", file, strerror(errno));
+	if (n > FILE_MOST)
+		return err_set(e, -EFBIG, "%s has more than %u bytes: is it a configuration?", file,
+			       FILE_MOST);
+	if (memchr(text, 0, n))
+		return err_set(e, -EILSEQ, "%s has bytes that are no text: is it a configuration?",
+			       file);
+	text[n] = 0;
+	return 0;
+}
+
+int config_read(const char *file, bool must_be_there, struct config *c, struct err *e)
+{
+	struct config read;
+	FILE *f = fopen(file, "re");
+	char *text;
+	int rc;
+
+	config_defaults(&read);
+	if (!f && errno == ENOENT && !must_be_there) {
+		*c = read;
+		return 0;
+	}
+	if (!f)
+		return err_set(e, -errno, "%s cannot be opened: %s", file, strerror(errno));
+	text = malloc(FILE_MOST + 1);
+	rc = text ? load(f, file, text, e) : err_set(e, -ENOMEM, "%s: no memory", file);
+	if (!rc)
+		rc = read_text(file, text, &read, e);
+	if (!rc)
+		*c = read;
+	free(text);
+	fclose(f);
+	return rc;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Visits on their way into the history: see keep.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+
+#include "keep.h"
+
+/* --- what is said ------------------------------------------------------------------- */
+
+static void say_well(struct keep *k)
+{
+	if (log_is_new(&k->log->said, "history"))
+		return;
+	if (!log_state(k->log, LOG_NOTICE, "history", "well",
+		       "the history is written again; %" PRIu64 " visits were lost meanwhile",
+		       k->lost - k->lost_said))
+		return;
+	k->lost_said = k->lost;
+}
+
+static void say_failed(struct keep *k)
+{
+	char state[24];
+
+	snprintf(state, sizeof(state), "failed %d", -k->rc);
+	log_state(k->log, LOG_WARNING, "history", state,
+		  "the history is not written: %s; up to %u visits wait until it can be",
+		  k->why.text, KEEP_MAX);
+}
+
+/* While it lasts, once; how many they were is said when it is over. */
+static void say_lost(struct keep *k)
+{
+	char state[24];
+
+	if (k->lost == k->lost_said)
+		return;
+	if (k->rc) {
+		log_state(k->log, LOG_WARNING, "visits", "go",
+			  "more visits wait than %u: the oldest are lost", KEEP_MAX);
+		return;
+	}
+	snprintf(state, sizeof(state), "%" PRIu64, k->lost);
+	if (log_state(k->log, LOG_WARNING, "visits", state, "%" PRIu64 " visits were lost",
+		      k->lost - k->lost_said))
+		k->lost_said = k->lost;
+}
+
+/* With each poll: what is held back comes with a later one. */
+static void say_how_it_is(struct keep *k)
+{
+	if (k->rc)
+		say_failed(k);
+	else
+		say_well(k);
+	say_lost(k);
+}
+
+/* What was found damaged, or was replaced by somebody, has made room for a new one. */
+static bool is_begun_anew(struct keep *k, int rc, const struct err *e)
+{
+	if (rc != -EBADMSG && rc != -ESTALE)
+		return false;
+	log_say(k->log, LOG_WARNING, "the history is begun anew: %s", e->text);
+	return true;
+}
+
+/* --- the history, while there is one ------------------------------------------------ */
+
+/* It is open, or @k->rc says why not. */
+static bool is_open(struct keep *k, int64_t now)
+{
+	bool aside = false;
+
+	if (k->history)
+		return true;
+	k->history = history_open(k->file, &k->limits, now, &aside, &k->rc, &k->why);
+	if (aside)
+		log_say(k->log, LOG_WARNING,
+			"the history is begun anew: %s", k->why.text);
+	return k->history;
+}
+
+/* One write, in a new one if need be, or what keeps it from being done. */
+static int add_one(struct keep *k, const struct visit *v, int64_t now)
+{
+	int rc = history_add(k->history, v, now, &k->why);
+
+	return is_begun_anew(k, rc, &k->why) ? history_add(k->history, v, now, &k->why) : rc;
+}
+
+static void write_waiting(struct keep *k, int64_t now)
+{
+	while (k->n) {
+		k->rc = is_open(k, now) ? add_one(k, &k->waiting[k->first], now) : k->rc;
+		if (k->rc) {
+			k->failed++;
+			return;
+		}
+		k->first = (k->first + 1) % KEEP_MAX;
+		k->n--;
+	}
+}
+
+/* Also where no visit comes it is seen that it cannot be written, and that it can be again. */
+static void tidy(struct keep *k, int64_t now)
+{
+	int rc;
+
+	if (!is_open(k, now))
+		return;
+	rc = history_tidy(k->history, now, &k->why);
+	k->rc = is_begun_anew(k, rc, &k->why) ? 0 : rc;
+}
+
+void keep_flush(struct keep *k, int64_t now)
+{
+	if (!k->file[0])
+		return;
+	write_waiting(k, now);
+	/* what waits is what could not be written just now */
+	if (!k->n)
+		tidy(k, now);
+	say_how_it_is(k);
+}
+
+/* --- its life ------------------------------------------------------------------------ */
+
+static void follow(struct keep *k, const struct config *c, int64_t now)
+{
+	out_copy(k->file, sizeof(k->file), c->history);
+	k->limits = c->limits;
+	k->rc = 0;
+	if (k->file[0])
+		is_open(k, now);
+	say_how_it_is(k);
+}
+
+void keep_open(struct keep *k, const struct config *c, struct log *log, int64_t now)
+{
+	*k = (struct keep){ .log = log };
+	follow(k, c, now);
+}
+
+static void close_history(struct keep *k)
+{
+	if (k->history)
+		history_close(k->history);
+	k->history = NULL;
+}
+
+void keep_change(struct keep *k, const struct config *c, int64_t now)
+{
+	const struct history_limits *new = &c->limits, *old = &k->limits;
+
+	if (!strcmp(k->file, c->history) && old->bytes == new->bytes &&
+	    old->visits == new->visits && old->keep_s == new->keep_s)
+		return;
+	keep_flush(k, now);
+	close_history(k);
+	follow(k, c, now);
+}
+
+void keep_close(struct keep *k, int64_t now)
+{
+	keep_flush(k, now);
+	if (k->file[0])
+		k->lost += k->n;
+	if (k->lost > k->lost_said)
+		log_say(k->log, LOG_WARNING,
+			"%" PRIu64 " visits are lost, as the history %s%s", k->lost - k->lost_said,
+			k->rc ? "is not written: " : "was not written", k->rc ? k->why.text : "");
+	k->lost_said = k->lost;
+	close_history(k);
+	free(k->waiting);
+	k->waiting = NULL;
+	k->n = 0;
+}
+
+/* A row for each byte that somebody asks for would displace what was found out. */
+static bool says_nothing(const struct visit *v)
+{
+	return v->judgement.reason == REASON_TINY || v->judgement.reason == REASON_FIRST_SAMPLE;
+}
+
+/* Where none is kept nothing waits for it. */
+void keep_visit(struct keep *k, const struct visit *v, int64_t now)
+{
+	if (!k->file[0] || says_nothing(v))
+		return;
+	if (k->n == KEEP_MAX && !k->rc)
+		write_waiting(k, now);
+	if (!k->waiting)
+		k->waiting = calloc(KEEP_MAX, sizeof(*k->waiting));
+	if (!k->waiting || k->n == KEEP_MAX)
+		k->lost++;
+	if (!k->waiting)
+		return;
+	if (k->n == KEEP_MAX) {
+		k->first = (k->first + 1) % KEEP_MAX;
+		k->n--;
+	}
+	k->waiting[(k->first + k->n++) % KEEP_MAX] = *v;
+}
+
+/* --- what is asked -------------------------------------------------------------------- */
+
+static int each_waiting(const struct keep *k, const struct prefix *remote, int64_t since,
+			visit_fn each, void *data)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = k->n; i > 0 && !rc; i--) {
+		const struct visit *v = &k->waiting[(k->first + i - 1) % KEEP_MAX];
+
+		if (v->ended >= since && (!remote || prefix_equal(remote, &v->remote)))
+			rc = each(v, data);
+	}
+	return rc;
+}
+
+/* One is to be kept, but there is none. */
+static int is_missing(const struct keep *k, struct err *e)
+{
+	return !k->history && k->file[0] ? err_set(e, k->rc, "%s", k->why.text) : 0;
+}
+
+int keep_each(struct keep *k, const struct prefix *remote, int64_t since, visit_fn each,
+	      void *data, struct err *e)
+{
+	int rc = each_waiting(k, remote, since, each, data) ?: is_missing(k, e);
+
+	if (rc || !k->history)
+		return rc;
+	rc = history_each(k->history, remote, since, each, data, e);
+	is_begun_anew(k, rc, e);
+	return rc;
+}
+
+int keep_remotes(struct keep *k, int64_t since, remote_history_fn each, void *data,
+		 struct err *e)
+{
+	int rc = is_missing(k, e);
+
+	if (rc || !k->history)
+		return rc;
+	rc = history_remotes(k->history, since, each, data, e);
+	is_begun_anew(k, rc, e);
+	return rc;
+}
+
+/* Those that stay move up. */
+static uint64_t forget_waiting(struct keep *k, const struct prefix *p)
+{
+	uint32_t i, stay = 0, n = k->n;
+
+	for (i = 0; i < n; i++) {
+		const struct visit *v = &k->waiting[(k->first + i) % KEEP_MAX];
+
+		if (!prefix_holds(p, &v->remote))
+			k->waiting[(k->first + stay++) % KEEP_MAX] = *v;
+	}
+	k->n = stay;
+	return n - stay;
+}
+
+int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e)
+{
+	uint64_t waiting = forget_waiting(k, p);
+	int rc = 0;
+
+	*n = 0;
+	if (k->history) {
+		rc = history_forget(k->history, p, n, e);
+		is_begun_anew(k, rc, e);
+	} else if (k->file[0]) {
+		rc = err_set(e, k->rc, "what the history has stays: %s", k->why.text);
+	}
+	*n += waiting;
+	return rc;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Visits on their way into the history.
+ *
+ * One that cannot be written waits, up to KEEP_MAX of them, and is written as soon as it can
+ * be: a full disk, or a folder that is not there yet, costs the daemon no more than that.  The
+ * log says so once, once that it is over, and how many were lost.
+ */
+#ifndef CTCPD_KEEP_H
+#define CTCPD_KEEP_H
+
+#include "config.h"
+#include "history.h"
+#include "log.h"
+#include "remotes.h"
+
+#define KEEP_MAX	4096U	/* visits that wait; the oldest goes first */
+
+struct keep {
+	char file[sizeof(((struct config *)0)->history)];	/* "" = none is kept */
+	struct history_limits limits;
+	struct history *history;	/* NULL: it could not be opened, or none is kept */
+	struct log *log;
+	struct visit *waiting;		/* a ring of KEEP_MAX, made with the first */
+	uint32_t first, n;
+	uint64_t failed, lost, lost_said;	/* writes so far; visits so far; of these, told */
+	int rc;				/* of the last try, -errno */
+	struct err why;
+};
+
+void keep_open(struct keep *k, const struct config *c, struct log *log, int64_t now);
+/* Another file or other limits; what waits goes there */
+void keep_change(struct keep *k, const struct config *c, int64_t now);
+/* What waits is written, as much as can be */
+void keep_close(struct keep *k, int64_t now);
+/* Unless it says nothing: of a remote that has sent too little, or was seen but once */
+void keep_visit(struct keep *k, const struct visit *v, int64_t now);
+/* With each poll */
+void keep_flush(struct keep *k, int64_t now);
+/* Those that wait first; newest first.  @remote NULL: of all.  Fails where none can be opened */
+int keep_each(struct keep *k, const struct prefix *remote, int64_t since, visit_fn each,
+	      void *data, struct err *e);
+/* history_remotes(): without those that wait */
+int keep_remotes(struct keep *k, int64_t since, remote_history_fn each, void *data,
+		 struct err *e);
+int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e);
+static inline bool keep_ok(const struct keep *k)
+{
+	return !k->rc;
+}
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The configuration as it comes into force, and anew by SIGHUP: see run.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+
+#include "run.h"
+
+/* The next poll is a whole interval away. */
+int daemon_timers(struct daemon *d)
+{
+	uint64_t us = d->config.poll_us;
+	const struct timespec t = {
+		.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000 * 1000)
+	};
+	const struct itimerspec every = { .it_interval = t, .it_value = t };
+
+	return timerfd_settime(d->polls, 0, &every, NULL) ? -errno : 0;
+}
+
+void daemon_tell_metrics(struct daemon *d)
+{
+	size_t len;
+	char *text;
+
+	if (d->metrics && d->observer.remotes &&
+	    !metrics_text(&d->observer.totals, d->observer.remotes, &text, &len))
+		metrics_set(d->metrics, text, len);
+}
+
+/* Who asks before the next poll is told of the last one. */
+int daemon_metrics(struct daemon *d, struct err *e)
+{
+	int rc = 0;
+
+	if (d->metrics)
+		metrics_stop(d->metrics);
+	d->metrics = NULL;
+	if (d->config.metrics[0])
+		d->metrics = metrics_start(d->config.metrics, &rc, e);
+	if (d->metrics && !metrics_is_local(d->metrics))
+		log_say(&d->log, LOG_WARNING,
+			"metrics on %s are for whoever reaches that address, also from other hosts",
+			d->config.metrics);
+	daemon_tell_metrics(d);
+	return rc;
+}
+
+/* The address may come later than the daemon, as one of DHCP does; another program may end. */
+void daemon_metrics_again(struct daemon *d)
+{
+	struct err e = { "" };
+	char state[24];
+	int rc;
+
+	if (d->metrics || !d->config.metrics[0])
+		return;
+	rc = daemon_metrics(d, &e);
+	if (rc) {
+		snprintf(state, sizeof(state), "failed %d", -rc);
+		log_state(&d->log, LOG_ERR, "metrics", state,
+			  "no metrics: %s; it is tried again with each poll", e.text);
+	} else if (!log_is_new(&d->log.said, "metrics")) {
+		log_say(&d->log, LOG_NOTICE, "metrics are on %s now", d->config.metrics);
+		log_forget(&d->log.said, "metrics");
+	}
+}
+
+/* What was there is closed before what is to come is opened: it may be the same port. */
+static int change_metrics(struct daemon *d, const struct config *old, struct err *e)
+{
+	struct err why;
+	int rc;
+
+	if (!strcmp(old->metrics, d->config.metrics))
+		return 0;
+	log_forget(&d->log.said, "metrics");
+	rc = daemon_metrics(d, e);
+	if (!rc)
+		return 0;
+	strcpy(d->config.metrics, old->metrics);
+	if (daemon_metrics(d, &why))
+		log_say(&d->log, LOG_ERR, "and the old metrics are gone, too: %s", why.text);
+	return rc;
+}
+
+static void say_changes(struct daemon *d, const struct config *old)
+{
+	char was[CONFIG_VALUE], is[CONFIG_VALUE];
+	unsigned int i, n = 0;
+
+	for (i = 0; config_key(i); i++) {
+		config_value(old, i, was);
+		config_value(&d->config, i, is);
+		if (!strcmp(was, is))
+			continue;
+		n++;
+		log_say(&d->log, LOG_NOTICE, "%s was \"%s\", is \"%s\"", config_key(i), was, is);
+	}
+	if (!n)
+		log_say(&d->log, LOG_INFO, "the configuration was read again: nothing has changed");
+}
+
+void daemon_reload(struct daemon *d)
+{
+	const char *file = d->options.config ?: CONFIG_FILE;
+	struct config old = d->config, read;
+	struct err e = { "" };
+
+	if (config_read(file, d->options.config, &read, &e)) {
+		log_say(&d->log, LOG_ERR, "the configuration stays as it was: %s", e.text);
+		return;
+	}
+	d->config = read;
+	if (change_metrics(d, &old, &e))
+		log_say(&d->log, LOG_ERR, "metrics.listen stays as it was: %s", e.text);
+	say_changes(d, &old);
+	keep_change(&d->keep, &d->config, now_s());
+	if (old.poll_us != d->config.poll_us)
+		daemon_timers(d);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The daemon: one loop over timers, signals and the control socket.
+ *
+ * SIGHUP reads the configuration again; one that is wrong changes nothing, and the log says
+ * why.  SIGTERM and SIGINT end it: visits end, too, and go into the history.
+ */
+#ifndef CTCPD_RUN_H
+#define CTCPD_RUN_H
+
+#include "control.h"
+#include "observe.h"
+
+struct run_options {
+	const char *config;	/* NULL: CONFIG_FILE, if it is there */
+	const char *socket;
+	bool debug;
+};
+
+struct daemon {
+	struct run_options options;
+	struct config config;
+	struct log log;
+	struct keep keep;
+	struct observer observer;
+	struct metrics *metrics;	/* NULL: off */
+	struct control *control;
+	int epoll, polls, looks, signals;
+	uint64_t began_us;		/* CLOCK_BOOTTIME */
+	uint64_t watchdog_us;		/* between two signs of life, 0 = nobody waits for them */
+	uint64_t alive_us;		/* the last one */
+	bool stop;
+};
+
+/* Until a signal ends it.  0, or it could not begin: -errno and a sentence */
+int run(const struct run_options *options, struct err *e);
+
+/* dispatch.c: control_fn, @data is the daemon */
+int daemon_answer(const json_t *question, json_t **answer, void *data, struct err *e);
+
+/* reload.c */
+void daemon_reload(struct daemon *d);
+int daemon_metrics(struct daemon *d, struct err *e);
+/* Once more where it could not listen: also at the beginning, and with each poll */
+void daemon_metrics_again(struct daemon *d);
+void daemon_tell_metrics(struct daemon *d);
+int daemon_timers(struct daemon *d);	/* as the configuration has them */
+
+#endif
