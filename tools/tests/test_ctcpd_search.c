@@ -1,0 +1,800 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The search for a remote's rate: closed loops with models of receivers, and cases.
+ *
+ * A model tells what an interval at the rate in force, or without pacing, comes to; what the
+ * search decides is in force in the next one.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "ctcpd/search.h"
+#include "units.h"
+
+#define GBIT		(1000 * MBIT)
+#define MIN_RTT		1000U
+#define INTERVAL_US	5000000ULL
+#define DAY_S		86400
+#define PACKET		1448U
+#define BEGIN		1700000000	/* s */
+
+/* --- receivers --------------------------------------------------------------- */
+
+struct model {
+	uint64_t line;		/* bytes/s of the sender */
+	uint64_t takes;		/* bytes/s */
+	uint64_t buffer;	/* bytes before it */
+	uint64_t filled;	/* of it */
+	double random;		/* part lost whatever the rate */
+	double unpaced;		/* part of what it takes that TCP carries when it overruns it */
+	double noise;		/* of what is carried */
+	uint64_t (*changes)(const struct model *m, int64_t at);	/* what it takes then */
+	uint32_t seed;
+	bool idle;		/* the application has nothing to send */
+};
+
+static double chance(struct model *m)
+{
+	m->seed = m->seed * 1664525 + 1013904223;
+	return m->seed / 4294967296.0;
+}
+
+static uint64_t takes(const struct model *m, int64_t at)
+{
+	return m->changes ? m->changes(m, at) : m->takes;
+}
+
+/* What comes faster than it takes fills the buffer, then is lost. */
+static double excess(struct model *m, uint64_t rate, uint64_t most)
+{
+	double over = ((double)rate - (double)most) * INTERVAL_US / 1e6;
+	double room = (double)(m->buffer - m->filled);
+
+	if (over <= 0) {
+		m->filled -= m->filled < -over ? m->filled : (uint64_t)-over;
+		return 0;
+	}
+	if (over <= room) {
+		m->filled += (uint64_t)over;
+		return 0;
+	}
+	m->filled = m->buffer;
+	return (over - room) / (over + (double)most * INTERVAL_US / 1e6);
+}
+
+/* @paced: bytes/s, 0 = by the line's rate */
+static void run(struct model *m, uint64_t paced, int64_t at, struct observation *o)
+{
+	uint64_t most = takes(m, at), rate = paced && paced < m->line ? paced : m->line;
+	double lost = excess(m, rate, most), carried = (double)(rate < most ? rate : most);
+
+	/* TCP answers what is lost by less, and what is lost is some thousandths at most */
+	if (lost > 0 && !paced)
+		carried *= m->unpaced;
+	else if (lost > 0)
+		carried *= fmax(m->unpaced, 1 - 10 * lost);
+	lost = lost > 0 ? fmin(0.003, 0.0005 + lost / 20) : 0;
+	lost += m->random;
+	carried *= 1 - m->noise * chance(m);
+	*o = (struct observation){
+		.at = at, .us = INTERVAL_US, .paced = paced, .min_rtt_us = 47000,
+		.acked = (uint64_t)(carried * INTERVAL_US / 1e6),
+		.app = m->idle ? 600 : 0,
+	};
+	o->segs = (uint32_t)fmin((double)o->acked / PACKET, UINT32_MAX);
+	o->retrans = (uint32_t)(o->segs * lost * (0.9 + 0.2 * chance(m)));
+	o->best_rate = (uint64_t)(rate < most ? rate : most);
+	o->verdict = m->idle ? VERDICT_APPLICATION :
+		     lost > m->random ? VERDICT_OVERRUN :
+		     m->random > 0 ? VERDICT_LOSS : VERDICT_CLEAN;
+}
+
+/* --- the loop ---------------------------------------------------------------- */
+
+struct loop {
+	struct search s;
+	struct model m;
+	int64_t now;
+	uint32_t steps, changes;	/* intervals, changes of the rate, so far */
+	uint32_t day_changes, most_changes;	/* of a day */
+	int64_t day;
+	bool misjudged;			/* whatever is lost is called an overrun */
+	enum search_reason last;
+};
+
+static void begin(struct loop *l, struct model m)
+{
+	memset(l, 0, sizeof(*l));
+	l->m = m;
+	l->m.seed = m.seed ? m.seed : 1;
+	l->now = BEGIN;
+	l->day = BEGIN;
+}
+
+static void count_change(struct loop *l)
+{
+	if (l->now - l->day >= DAY_S) {
+		l->day = l->now;
+		l->day_changes = 0;
+	}
+	l->changes++;
+	l->day_changes++;
+	if (l->day_changes > l->most_changes)
+		l->most_changes = l->day_changes;
+}
+
+static void step(struct loop *l)
+{
+	uint64_t was = l->s.rate;
+	struct observation o;
+	struct decision d;
+
+	l->now += INTERVAL_US / 1000000;
+	run(&l->m, was, l->now, &o);
+	if (l->misjudged && o.retrans)
+		o.verdict = VERDICT_OVERRUN;
+	search_observe(&l->s, &o, MIN_RTT, &d);
+	l->steps++;
+	if (d.reason)
+		l->last = d.reason;
+	if (l->s.rate != was) {
+		count_change(l);
+		assert_int_equal(d.action, l->s.rate ? SEARCH_PACE : SEARCH_UNPACE);
+		assert_int_equal(d.rate, l->s.rate);
+	} else {
+		assert_int_equal(d.action, SEARCH_NOTHING);
+	}
+	if (l->s.rate)
+		assert_in_range(l->s.rate, RATE_MIN, RATE_MAX);
+}
+
+static void steps(struct loop *l, uint32_t n)
+{
+	while (n--)
+		step(l);
+}
+
+/* Until it is in @state; the number of steps, at most @most */
+static uint32_t until(struct loop *l, enum search_state state, uint32_t most)
+{
+	uint32_t n = 0;
+
+	while (l->s.state != state && n++ < most)
+		step(l);
+	assert_int_equal(l->s.state, state);
+	return n;
+}
+
+static void assert_near(uint64_t got, uint64_t expected, double tolerance)
+{
+	double off = fabs((double)got - (double)expected) / (double)expected;
+
+	if (off > tolerance)
+		fail_msg("expected %llu within %g, got %llu, %g off", (unsigned long long)expected,
+			 tolerance, (unsigned long long)got, off);
+}
+
+static const struct model fixed = {
+	.line = 10 * GBIT, .takes = GBIT, .unpaced = 0.33, .noise = 0.02,
+};
+
+/* --- convergence --------------------------------------------------------------- */
+
+/* Whatever the ratio, and how much is carried without pacing */
+static void test_fixed(void **state)
+{
+	static const uint64_t lines[] = { 11, 15, 20, 40, 100, 400 };
+	static const double unpaced[] = { 0.2, 0.33, 0.5, 0.8, 0.95 };
+	struct loop l;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		for (k = 0; k < ARRAY_SIZE(unpaced); k++) {
+			struct model m = fixed;
+
+			m.line = lines[i] * 100 * MBIT;
+			m.unpaced = unpaced[k];
+			m.seed = (uint32_t)(i * 10 + k + 1);
+			begin(&l, m);
+			until(&l, SEARCH_KEPT, 90);
+			assert_near(l.s.rate, GBIT, 0.03);
+			assert_true(l.changes <= 12);
+		}
+	}
+}
+
+/* From 8 Mbit/s to 100 Gbit/s, where no product overflows */
+static void test_scales(void **state)
+{
+	uint64_t takes;
+	struct loop l;
+
+	(void)state;
+	for (takes = 8 * MBIT; takes <= 100 * GBIT; takes *= 5) {
+		struct model m = fixed;
+
+		m.takes = takes;
+		m.line = 4 * takes;
+		begin(&l, m);
+		until(&l, SEARCH_KEPT, 2000);
+		assert_near(l.s.rate, takes, 0.03);
+	}
+}
+
+/* A buffer hides for a while that a rate is too much: it comes back as loss, and goes. */
+static void test_buffer(void **state)
+{
+	static const uint64_t buffers[] = { 100000, 10000000, 100000000 };
+	struct loop l;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
+		struct model m = fixed;
+
+		m.buffer = buffers[i];
+		begin(&l, m);
+		until(&l, SEARCH_KEPT, 90);
+		steps(&l, 2000);
+		assert_int_equal(l.s.state, SEARCH_KEPT);
+		assert_near(l.s.rate, GBIT, 0.03);
+		assert_true(l.most_changes <= 24);
+	}
+}
+
+static uint64_t after_a_week(const struct model *m, int64_t at)
+{
+	return at < BEGIN + 7 * DAY_S ? m->takes : 4 * m->takes;
+}
+
+/* Days of use, at one interval in ten, as a clock would have it */
+static void days(struct loop *l, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n * DAY_S / (10 * 5); i++) {
+		step(l);
+		l->now += 45;
+	}
+}
+
+static void test_faster_later(void **state)
+{
+	struct model m = fixed;
+	struct loop l;
+
+	(void)state;
+	m.changes = after_a_week;
+	begin(&l, m);
+	until(&l, SEARCH_KEPT, 90);
+	days(&l, 7);
+	assert_near(l.s.rate, GBIT, 0.03);
+	days(&l, 7);
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+	assert_near(l.s.rate, 4 * GBIT, 0.03);
+	assert_true(l.most_changes <= 24);
+}
+
+static uint64_t halved(const struct model *m, int64_t at)
+{
+	return at < BEGIN + DAY_S ? m->takes : m->takes / 2;
+}
+
+static void test_slower_later(void **state)
+{
+	struct model m = fixed;
+	struct loop l;
+
+	(void)state;
+	m.changes = halved;
+	begin(&l, m);
+	until(&l, SEARCH_KEPT, 90);
+	steps(&l, DAY_S / 5);
+	steps(&l, 120);
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+	assert_near(l.s.rate, GBIT / 2, 0.03);
+}
+
+static uint64_t daily(const struct model *m, int64_t at)
+{
+	return (uint64_t)((double)m->takes * (0.75 + 0.25 * sin((double)at / DAY_S * 2 * M_PI)));
+}
+
+static uint64_t restless(const struct model *m, int64_t at)
+{
+	return at / 60 % 2 ? m->takes : m->takes / 3;
+}
+
+/* What a remote takes goes up and down: no more than 24 changes on any day. */
+static void test_no_flapping(void **state)
+{
+	uint64_t (*const changes[])(const struct model *m, int64_t at) = { daily, restless };
+	struct loop l;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		struct model m = fixed;
+
+		m.changes = changes[i];
+		begin(&l, m);
+		steps(&l, 10 * DAY_S / 5);
+		assert_true(l.changes > 0);
+		assert_true(l.most_changes <= 2 * 24);
+		assert_true(l.changes <= 11 * 24);
+	}
+}
+
+/* In a steady state hardly any: the probes upward grow rare. */
+static void test_rest(void **state)
+{
+	struct loop l;
+	uint32_t before;
+
+	(void)state;
+	begin(&l, fixed);
+	until(&l, SEARCH_KEPT, 90);
+	steps(&l, 3 * DAY_S / 5);
+	before = l.changes;
+	steps(&l, 7 * DAY_S / 5);
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+	/* a probe a day is two changes */
+	assert_in_range(l.changes - before, 2, 2 * 8);
+}
+
+/* --- taken back ------------------------------------------------------------------ */
+
+/* Random loss is not tried at all; called an overrun, it is taken back, ever more rarely. */
+static void test_random_loss(void **state)
+{
+	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 1e-3, .noise = 0.1 };
+	uint32_t tried;
+	struct loop l;
+
+	(void)state;
+	begin(&l, m);
+	steps(&l, 1000);
+	assert_int_equal(l.changes, 0);
+	begin(&l, m);
+	l.misjudged = true;
+	until(&l, SEARCH_TAKEN_BACK, 60);
+	assert_int_equal(l.last, SEARCH_NO_HELP);
+	assert_int_equal(l.s.rate, 0);
+	assert_true(l.changes <= 5);
+	tried = l.changes;
+	steps(&l, DAY_S / 5 - 60);
+	assert_int_equal(l.changes, tried);
+	steps(&l, 15 * DAY_S / 5);
+	/* after 1, 2, 4 and 8 days */
+	assert_in_range(l.changes, 4 * 2, 5 * 5);
+	assert_in_range(l.s.failures, 4, 5);
+}
+
+/* What it fakes is its own: it is never held to less than it took while it faked. */
+static void test_faked_loss(void **state)
+{
+	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 3e-3, .noise = 0.05 };
+	struct loop l;
+	uint32_t i;
+
+	(void)state;
+	begin(&l, m);
+	l.misjudged = true;
+	for (i = 0; i < 10 * DAY_S / 5; i++) {
+		step(&l);
+		if (l.s.rate)
+			assert_true(l.s.rate > m.line / 100 * 90);
+	}
+}
+
+/* It carries more though it still loses: kept, and no reason to look for less. */
+static void test_better(void **state)
+{
+	struct model m = fixed;
+	struct loop l;
+
+	(void)state;
+	m.random = 2e-3;	/* beside what it drops */
+	m.unpaced = 0.5;
+	begin(&l, m);
+	until(&l, SEARCH_KEPT, 120);
+	assert_int_equal(l.last, SEARCH_BETTER);
+	assert_true(l.s.rate > GBIT / 2);
+	steps(&l, 500);
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+}
+
+/* --- what counts nothing ------------------------------------------------------------ */
+
+static void test_application(void **state)
+{
+	struct model m = fixed;
+	struct loop l;
+
+	(void)state;
+	m.idle = true;
+	begin(&l, m);
+	steps(&l, 1000);
+	assert_int_equal(l.changes, 0);
+	assert_int_equal(l.s.base.n, 0);
+	/* nor does it prove or disprove a rate */
+	l.m.idle = false;
+	until(&l, SEARCH_TRYING, 60);
+	l.m.idle = true;
+	steps(&l, 1000);
+	assert_int_equal(l.s.state, SEARCH_TRYING);
+	assert_int_equal(l.s.now.n, 0);
+}
+
+static struct observation overrun(int64_t at, uint64_t paced)
+{
+	return (struct observation){
+		.at = at, .verdict = VERDICT_OVERRUN, .us = INTERVAL_US, .acked = 200000000,
+		.segs = 140000, .retrans = 300, .min_rtt_us = 47000, .paced = paced,
+	};
+}
+
+/* Of each kind that says nothing a thousand are as none. */
+static void test_says_nothing(void **state)
+{
+	struct observation list[7];
+	struct search s = { 0 };
+	struct decision d;
+	uint32_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		list[i] = overrun(0, 0);
+	list[0].segs = 100;
+	list[1].app = 101;
+	list[2].mixed = true;
+	list[3].us = 0;
+	list[4].paced = MBIT;
+	list[5].verdict = VERDICT_REMOTE_WINDOW;
+	list[6].us = UINT64_MAX;
+	for (i = 0; i < ARRAY_SIZE(list); i++) {
+		for (k = 0; k < 1000; k++) {
+			list[i].at = BEGIN + 5 * k;
+			search_observe(&s, &list[i], MIN_RTT, &d);
+			assert_int_equal(d.action, SEARCH_NOTHING);
+		}
+		assert_int_equal(s.base.n, 0);
+	}
+}
+
+/* One overrun among many that are none is none. */
+static void test_mostly_clean(void **state)
+{
+	struct search s = { 0 };
+	struct decision d;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		struct observation o = overrun(BEGIN + 5 * i, 0);
+
+		if (i % 3)
+			o.verdict = VERDICT_CLEAN;
+		search_observe(&s, &o, MIN_RTT, &d);
+		assert_int_equal(d.action, SEARCH_NOTHING);
+	}
+}
+
+static void test_near(void **state)
+{
+	struct search s = { 0 };
+	struct observation o;
+	struct decision d;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		o = overrun(BEGIN + 5 * i, 0);
+		o.min_rtt_us = 999;
+		search_observe(&s, &o, MIN_RTT, &d);
+		assert_int_equal(d.action, SEARCH_NOTHING);
+	}
+	for (i = 0; s.state != SEARCH_TRYING; i++) {
+		o = overrun(BEGIN + 1000 + 5 * i, 0);
+		search_observe(&s, &o, MIN_RTT, &d);
+	}
+	o = overrun(BEGIN + 2000, s.rate);
+	o.min_rtt_us = 999;
+	search_observe(&s, &o, MIN_RTT, &d);
+	assert_int_equal(d.action, SEARCH_UNPACE);
+	assert_int_equal(d.reason, SEARCH_NEAR);
+	assert_int_equal(s.state, SEARCH_WATCHING);
+}
+
+/* --- time ------------------------------------------------------------------------- */
+
+/* Set back by ten years: what was to come in a day comes in a day. */
+static void test_clock_back(void **state)
+{
+	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 1e-3, .noise = 0.1 };
+	struct loop l;
+	uint32_t tried;
+
+	(void)state;
+	begin(&l, m);
+	l.misjudged = true;
+	until(&l, SEARCH_TAKEN_BACK, 60);
+	tried = l.changes;
+	l.now -= 10 * 365 * DAY_S;
+	l.day = l.now;
+	steps(&l, DAY_S / 5 - 120);
+	assert_int_equal(l.changes, tried);
+	steps(&l, 300);
+	assert_true(l.changes > tried);
+	begin(&l, fixed);
+	until(&l, SEARCH_KEPT, 90);
+	l.now = -5;
+	steps(&l, 1000);
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+}
+
+static void test_forgets(void **state)
+{
+	struct decision d;
+	struct loop l;
+
+	(void)state;
+	begin(&l, fixed);
+	until(&l, SEARCH_KEPT, 90);
+	search_tick(&l.s, l.now + 14 * DAY_S - 1, &d);
+	assert_int_equal(d.action, SEARCH_NOTHING);
+	search_tick(&l.s, l.now + 14 * DAY_S, &d);
+	assert_int_equal(d.action, SEARCH_UNPACE);
+	assert_int_equal(d.reason, SEARCH_FORGOTTEN);
+	assert_int_equal(l.s.state, SEARCH_WATCHING);
+	assert_int_equal(l.s.base.n, 0);
+	search_tick(&l.s, l.now + 15 * DAY_S, &d);
+	assert_int_equal(d.reason, SEARCH_NO_REASON);
+	/* and what did not help is tried again, as if never */
+	begin(&l, fixed);
+	until(&l, SEARCH_TRYING, 60);
+	search_stand_down(&l.s, l.now);
+	assert_int_equal(l.s.failures, 1);
+	search_tick(&l.s, l.now + 15 * DAY_S, &d);
+	assert_int_equal(l.s.failures, 0);
+	/* traffic that says nothing is no proof of a rate */
+	begin(&l, fixed);
+	until(&l, SEARCH_KEPT, 90);
+	l.m.idle = true;
+	steps(&l, 15 * DAY_S / 5);
+	assert_int_equal(l.s.rate, 0);
+}
+
+static void test_stands_down(void **state)
+{
+	struct loop l;
+	uint32_t changes;
+
+	(void)state;
+	begin(&l, fixed);
+	until(&l, SEARCH_KEPT, 90);
+	search_stand_down(&l.s, l.now);
+	changes = l.changes;
+	assert_int_equal(l.s.rate, 0);
+	assert_int_equal(l.s.state, SEARCH_TAKEN_BACK);
+	steps(&l, DAY_S / 5 - 10);
+	assert_int_equal(l.changes, changes);
+	steps(&l, 100);
+	assert_true(l.changes > changes);
+}
+
+/* --- subnets ------------------------------------------------------------------------- */
+
+static void fill(struct search *list, const struct search **of, const uint64_t *rates, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		memset(&list[i], 0, sizeof(list[i]));
+		list[i].state = rates[i] ? SEARCH_KEPT : SEARCH_WATCHING;
+		list[i].rate = rates[i] * MBIT;
+		list[i].base = (struct tally){
+			.n = 10, .us = 10 * INTERVAL_US, .acked = 2000000000, .segs = 1400000,
+			.retrans = 3000, .best = 45000000,
+		};
+		of[i] = &list[i];
+	}
+}
+
+static void test_alike(void **state)
+{
+	static const struct {
+		uint64_t rates[6], together, rate;	/* mbit/s, of all 0: they are not */
+	} cases[] = {
+		{ { 900, 910, 905 }, 900, 905 },
+		{ { 900, 910 }, 900, 0 },			/* two hosts are too few */
+		{ { 900, 910, 0 }, 900, 0 },
+		{ { 900, 910, 905 }, 0, 0 },			/* never seen together */
+		{ { 900, 910, 905 }, 1800, 0 },			/* each has its own */
+		{ { 900, 910, 905, 1 }, 900, 905 },		/* one host pulls nobody down */
+		{ { 900, 910, 905, 10000 }, 900, 910 },		/* nor up */
+		{ { 900, 910, 905, 10, 20 }, 900, 0 },		/* three of five are not two thirds */
+		{ { 100, 300, 900, 2700 }, 900, 0 },
+	};
+	struct search list[6];
+	const struct search *of[6];
+	uint64_t rate;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool alike;
+
+		fill(list, of, cases[i].rates, 6);
+		rate = 0;
+		alike = search_alike(of, 6, cases[i].together * MBIT, &rate);
+		if (alike != !!cases[i].rate || (alike && rate != cases[i].rate * MBIT))
+			fail_msg("case %zu: %d, %llu", i, alike, (unsigned long long)rate);
+	}
+}
+
+/* It proves itself as any other, and is taken back as any other. */
+static void test_subnet(void **state)
+{
+	static const uint64_t rates[] = { 900, 910, 905 };
+	const struct search *of[3];
+	struct search list[3];
+	struct loop l;
+
+	(void)state;
+	fill(list, of, rates, 3);
+	begin(&l, fixed);
+	search_begin_subnet(&l.s, of, 3, 905 * MBIT, l.now);
+	assert_int_equal(l.s.state, SEARCH_TRYING);
+	assert_int_equal(l.s.rate, 905 * MBIT);
+	until(&l, SEARCH_KEPT, 90);
+	assert_near(l.s.rate, GBIT, 0.03);
+	begin(&l, (struct model){ .line = 10 * GBIT, .takes = 20 * GBIT, .random = 3e-3 });
+	search_begin_subnet(&l.s, of, 3, 905 * MBIT, l.now);
+	l.m.takes = 300 * MBIT;
+	l.m.random = 0;
+	l.m.unpaced = 0.3;
+	steps(&l, 300);
+	assert_true(l.s.state == SEARCH_TAKEN_BACK || l.s.state == SEARCH_WATCHING);
+}
+
+/* --- text ----------------------------------------------------------------------------- */
+
+static void assert_text(const struct search *s)
+{
+	char text[SEARCH_TEXT], again[SEARCH_TEXT];
+	struct search back;
+	struct err e;
+
+	search_format(s, text);
+	assert_true(strlen(text) < sizeof(text) - 1);
+	assert_int_equal(search_parse(text, &back, &e), 0);
+	search_format(&back, again);
+	assert_string_equal(text, again);
+	assert_memory_equal(&back.base, &s->base, sizeof(back.base));
+	assert_int_equal(back.rate, s->rate);
+	assert_int_equal(back.again, s->again);
+	assert_int_equal(back.state, s->state);
+}
+
+/* A loop that is written and read after each step goes the same way. */
+static void test_text(void **state)
+{
+	struct loop l, twin;
+	char text[SEARCH_TEXT];
+	struct err e;
+	uint32_t i;
+
+	(void)state;
+	begin(&l, fixed);
+	begin(&twin, fixed);
+	for (i = 0; i < 5000; i++) {
+		step(&l);
+		search_format(&twin.s, text);
+		assert_int_equal(search_parse(text, &twin.s, &e), 0);
+		step(&twin);
+		assert_int_equal(l.s.rate, twin.s.rate);
+		assert_text(&l.s);
+	}
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+}
+
+static void test_bad_text(void **state)
+{
+	static const char * const bad[] = {
+		"", "keep", "kept", "kept rate=0", "kept rate=999", "kept rate=125000000001",
+		"watching rate=1000", "kept rate=1000 x=1", "kept rate=1000 low",
+		"kept rate=1000 low=-1",
+		"kept rate=1000 low=+1", "kept rate=1000 upward=2", "kept rate=1000 low=1x",
+		"kept rate=18446744073709551616", "kept  rate=1000",
+		"kept rate=1000 seen=9223372036854775807",
+	};
+	char *longer = calloc(1, 100000);
+	struct search s;
+	struct err e;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		e.text[0] = 0;
+		if (search_parse(bad[i], &s, &e) != -EBADMSG)
+			fail_msg("\"%s\" is taken", bad[i]);
+		assert_true(e.text[0]);
+		assert_int_equal(s.rate, 0);
+	}
+	assert_non_null(longer);
+	memset(longer, 'x', 99999);
+	assert_int_equal(search_parse(longer, &s, &e), -EBADMSG);
+	free(longer);
+}
+
+static void test_on_wire(void **state)
+{
+	(void)state;
+	assert_int_equal(search_on_wire(1448, 1448, 66), 1514);
+	assert_int_equal(search_on_wire(724, 1448, 66), 757);
+	assert_int_equal(search_on_wire(0, 1448, 66), 0);
+	assert_int_equal(search_on_wire(1448, 0, 66), 1448);
+	/* 400 Gbit/s for two weeks */
+	assert_int_equal(search_on_wire(60480000000000000ULL, 8948, 66), 60926097451944568ULL);
+}
+
+/* The largest of everything, for weeks: UBSan sees what overflows. */
+static void test_extremes(void **state)
+{
+	static const enum verdict verdicts[] = { VERDICT_OVERRUN, VERDICT_CLEAN, VERDICT_LOSS };
+	struct search s = { 0 };
+	struct decision d;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		struct observation o = {
+			.at = i % 1000 == 999 ? INT64_MAX / 4 : (int64_t)i * 3600,
+			.verdict = verdicts[i / 7 % 3], .us = 1209600000000ULL,
+			.acked = 60480000000000000ULL, .segs = UINT32_MAX,
+			.retrans = i % 3 ? UINT32_MAX : 0, .best_rate = UINT64_MAX,
+			.min_rtt_us = 300000, .paced = s.rate,
+		};
+
+		search_observe(&s, &o, MIN_RTT, &d);
+		if (s.rate)
+			assert_in_range(s.rate, RATE_MIN, RATE_MAX);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_buffer),
+		cmocka_unit_test(test_faster_later),
+		cmocka_unit_test(test_slower_later),
+		cmocka_unit_test(test_no_flapping),
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_random_loss),
+		cmocka_unit_test(test_faked_loss),
+		cmocka_unit_test(test_better),
+		cmocka_unit_test(test_application),
+		cmocka_unit_test(test_says_nothing),
+		cmocka_unit_test(test_mostly_clean),
+		cmocka_unit_test(test_near),
+		cmocka_unit_test(test_clock_back),
+		cmocka_unit_test(test_forgets),
+		cmocka_unit_test(test_stands_down),
+		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_subnet),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_bad_text),
+		cmocka_unit_test(test_on_wire),
+		cmocka_unit_test(test_extremes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
