@@ -18,6 +18,7 @@ help:
 	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 D1": only those);'
 	@echo '                    report in build/bench/, of all of them in docs/bench/, too'
 	@echo 'make bench-quick    the cheap ones among them, asserted'
+	@echo 'make verdicts       what ctcpd says of labelled flows: writes docs/verdicts/'
 	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
@@ -26,7 +27,7 @@ help:
 	@echo 'make changes        what a change of a circuit costs its own stream: writes docs/changes.md'
 	@echo 'make check-cost     instructions per ACK and per connection, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
-	@echo 'make                module for KVER=$(KVER), and ctcp-setup'
+	@echo 'make                module for KVER=$(KVER), ctcp-setup and ctcpd'
 	@echo 'make install        both, for this kernel only'
 	@echo 'make install-dkms   ctcp-setup, and the module for every kernel to come'
 	@echo 'make uninstall, make uninstall-dkms, make clean'
@@ -37,7 +38,7 @@ modules:
 tools:
 	mkdir -p build/bin
 	$(MAKE) -C tools O=$(TOOLS)
-	cp -u $(TOOLS)/ctcp-setup build/bin/
+	cp -u $(TOOLS)/ctcp-setup $(TOOLS)/ctcpd build/bin/
 
 # The programs that only tests need
 tests-bin:
@@ -57,6 +58,10 @@ bench:
 
 bench-quick:
 	selftests/bench/bench.sh --quick $(if $(PART),--part $(PART))
+
+# BENCH_JOBS=1: one machine at a time
+verdicts:
+	selftests/flows/verdicts.sh
 
 # The tests of the module; what ctcp-setup does is the same on any kernel.  Loss measures
 # goodput, ynl a program of the kernel's.

@@ -6,39 +6,20 @@
 # The units that make install installs, run by systemd itself: enabled, at boot, reloaded,
 # with a device that comes late, a file that is wrong, and the long-running half killed.
 #
-# It is the first process of namespaces of its own, in the network of the test and as in a
-# container: nothing of the machine's is started or stopped.  Of its own units it has what
-# begins a boot, and the journal.  One of the root file systems of the emulated machines has
-# it (lab/suite.sh); nobody's own machine needs to.
+# How systemd runs there: systemd_lib.sh.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
-SYSTEMD=/lib/systemd/systemd
-need_commands ctcp-setup systemctl journalctl make
-[ -x $SYSTEMD ] || skip_all "$SYSTEMD is not installed"
+. "$SELFTESTS/systemd_lib.sh"
+need_commands ctcp-setup
 need_module
-
-# where make install puts what it has
-PREFIX=$(sed -n 's/^PREFIX[ \t]*?= *//p' "$TOP/tools/Makefile")
-WAIT=60		# s for systemd to do what it was told, on a slow machine
-THEIRS="sysinit.target basic.target multi-user.target network.target network-online.target
-shutdown.target umount.target final.target poweroff.target systemd-poweroff.service
-systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket"
 
 # --- the machine -----------------------------------------------------------------
 
-# What outlasts a boot: what is installed, and /etc
-make_disk()
+# one of somebody else's, who waits for the boot to be over
+make_login()
 {
-	mkdir -p "$TMP"/disk/{units,etc,work}
-	# shellcheck disable=SC2086 # a list of names
-	(cd /lib/systemd/system && cp $THEIRS "$TMP/disk/units")
-	mkdir "$TMP/disk/units/sysinit.target.wants"
-	ln -s ../systemd-journald.service "$TMP/disk/units/sysinit.target.wants"
-	make -s -C "$TOP/tools" O="$TOP/build/tools" install DESTDIR="$TMP/disk/root" \
-		>"$TMP/make" 2>&1 || fail "make install" "$(<"$TMP/make")"
-	mkdir -p "$TMP"/disk/etc/{systemd/system,ctcp-setup}
-	# one of somebody else's, who waits for the boot to be over
+	mkdir -p "$TMP/disk/etc/ctcp-setup"
 	cat >"$TMP/disk/etc/systemd/system/login.service" <<-END
 		[Service]
 		Type=oneshot
@@ -47,84 +28,6 @@ make_disk()
 		[Install]
 		WantedBy=multi-user.target
 	END
-}
-
-# The machine's own folders, seen by nobody else
-mounts()
-{
-	cat <<-END
-		mount -t proc proc /proc
-		mount -t cgroup2 cgroup /sys/fs/cgroup
-		mount -t overlay -o lowerdir=/etc,upperdir=$TMP/disk/etc,workdir=$TMP/disk/work etc /etc
-		mount --bind $TMP/disk/units /lib/systemd/system
-		mount --bind $TMP/disk/root$PREFIX $PREFIX
-		mount -t tmpfs -o mode=755 run /run
-		mount -t tmpfs logs /var/log
-	END
-}
-
-boot()
-{
-	ip netns exec "$HOST" unshare --mount --pid --uts --ipc --cgroup --propagation private --fork \
-		--kill-child sh -e -c "$(mounts)
-		exec env -i container=lab PATH=$PATH $SYSTEMD --unit=multi-user.target" \
-		>"$TMP/systemd" 2>&1 </dev/null &
-	MACHINE=$!
-	defer "kill -KILL $MACHINE"
-	until_true "$WAIT" first_process
-	INIT=$(first_process)
-	until_true "$WAIT" on_machine systemctl --quiet is-active sysinit.target ||
-		fail "systemd begins" "$(<"$TMP/systemd")"
-}
-
-first_process()
-{
-	pgrep -P "$MACHINE"
-}
-
-# on_machine COMMAND...: there, as its root would
-on_machine()
-{
-	nsenter --target "$INIT" --all env -u CTCP_RUNDIR LC_ALL=C "$@"
-}
-
-is_off()
-{
-	[ ! -e "/proc/$INIT" ]
-}
-
-power_off()
-{
-	on_machine systemctl --no-block start poweroff.target
-	until_true "$WAIT" is_off
-	succeeds "the machine ends" is_off
-	host_end
-}
-
-# --- what is looked at -------------------------------------------------------------
-
-# unit NAME PROPERTY
-unit()
-{
-	on_machine systemctl show --property="$2" --value "$1"
-}
-
-unit_is()
-{
-	[ "$(unit "$1" "$2")" = "$3" ]
-}
-
-# becomes DESCRIPTION UNIT STATE
-becomes()
-{
-	until_true "$WAIT" unit_is "$2" ActiveState "$3"
-	equal "$1: $2 is" "$3" "$(unit "$2" ActiveState)"
-}
-
-# journal UNIT PATTERN: a line of it
-journal()
-{
-	on_machine journalctl --quiet --output=cat --unit="$1" | grep -qE -- "$2"
 }
 
 rate_is()
@@ -169,12 +72,13 @@ SKA="add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms eth9"
 
 enabled()
 {
-	boot
+	boot "$HOST"
 	succeeds "enabled" on_machine systemctl enable ctcp-setup ctcp-setup-watch login
 	succeeds "no file, so nothing to do: it may be started" \
 		on_machine systemctl start ctcp-setup
 	equal "no file: it is not run" no "$(unit ctcp-setup ConditionResult)"
 	power_off
+	host_end
 }
 
 first_boot()
@@ -182,7 +86,7 @@ first_boot()
 	circuits 1gbit "$SKA"
 	without_module
 	host first
-	boot
+	boot "$HOST"
 	gets "at boot, by a module that it loads" lhc 125000000
 	becomes "a device is not there: what others want at boot is done" login active
 	equal "a device is not there: ctcp-setup is" activating "$(unit ctcp-setup ActiveState)"
@@ -244,7 +148,7 @@ second_boot()
 			sed 's/--wait [^ ]*/--wait 1s/')
 	END
 	host second
-	boot
+	boot "$HOST"
 	gets "the next boot" lhc 250000000
 	becomes "a device comes late: the boot ends without it" multi-user.target active
 	until_true "$WAIT" unit_is ctcp-setup ExecMainStatus 5
@@ -258,14 +162,17 @@ second_boot()
 	succeeds "taken away" on_machine ctcp-setup undo --all --quiet
 	equal "taken away: circuits" "" "$(configured)"
 	power_off
+	host_end
 }
 
 make_disk
+make_login
 host none
 enabled
 first_boot
 watched
 changed
 power_off
+host_end
 second_boot
 finish

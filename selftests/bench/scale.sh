@@ -38,7 +38,8 @@ for name in SCALE_RUNS SCALE_SIZES SCALE_MOST SCALE_ROUTES SCALE_INNER SCALE_CLA
 done
 
 "$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
-	libnl-route-3-dev libkmod-dev libjansson-dev iproute2 busybox kmod
+	libnl-route-3-dev libkmod-dev libjansson-dev \
+		libsqlite3-dev libinih-dev libmicrohttpd-dev iproute2 busybox kmod
 make -s -C "$top" tools >&2
 mkdir -p "$out"
 rm -f "$out/scale.json"

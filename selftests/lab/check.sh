@@ -7,6 +7,7 @@
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	tap	the unit tests of what reads all others' results (tap.awk)
 #	bench	the unit tests of the bench's engine
+#	flows	those of the labelled flows (flows/)
 #	seed	that a seed makes the same run wherever the tree lies (uml.sh -s)
 #	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
@@ -21,8 +22,8 @@
 # the last random number of each machine; without it one is drawn, and printed.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want other
-# kernels, race, which wants two processors, and setup_neighbours and setup_systemd, which
-# want daemons.
+# kernels, race, which wants two processors, and setup_neighbours, setup_systemd and
+# ctcpd_systemd, which want daemons.
 #
 # As many at once as there are processors, those that take longest first.  What each said
 # is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
@@ -46,7 +47,8 @@ export LAB_DIR_HERE
 . "$here/runs.sh"
 
 PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
-	libkmod-dev libjansson-dev libcmocka-dev tcpdump nftables shellcheck sparse
+	libkmod-dev libjansson-dev libsqlite3-dev libinih-dev libmicrohttpd-dev
+	libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
@@ -74,7 +76,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap seed bench mutants fuzzers figures; lab_tests)
+	names=$(printf '%s\n' lint unit tap seed bench flows mutants fuzzers figures; lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
@@ -124,6 +126,8 @@ tap_of()
 	seed) "$here/test_seed.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/bench/test_bench.py" ;;
+	flows) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
+		"$top/selftests/flows/test_flows.py" ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
 	ynl) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/ynl.sh" \
@@ -194,7 +198,7 @@ main()
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap seed bench mutants fuzzers lint $(lab_tests)) \
+	[ -n "$tests" ] || tests=$(in_order unit tap seed bench flows mutants fuzzers lint $(lab_tests)) \
 		last=figures
 	rm -rf "$out"
 	mkdir -p "$out"

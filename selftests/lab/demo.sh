@@ -130,7 +130,8 @@ report()
 main()
 {
 	"$LAB_DIR_HERE/need.sh" gcc make pkg-config libmnl-dev libnl-3-dev \
-		libnl-route-3-dev libkmod-dev libjansson-dev gnuplot-nox &&
+		libnl-route-3-dev libkmod-dev libjansson-dev \
+		libsqlite3-dev libinih-dev libmicrohttpd-dev gnuplot-nox &&
 		prepare && make -s -C "$TOP" tools || exit 1
 	rm -rf "$RUNS"
 	mkdir -p "$RUNS"

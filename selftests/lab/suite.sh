@@ -40,6 +40,7 @@ packages="
 linux-image-cloud-amd64 linux-headers-cloud-amd64 initramfs-tools
 gcc clang libc6-dev make dkms kmod dwarves pkg-config
 libmnl-dev libnl-3-dev libnl-route-3-dev libkmod-dev libjansson-dev
+libsqlite3-dev libinih-dev libmicrohttpd-dev
 iproute2 iperf3 iputils-ping ethtool tcpdump nftables procps busybox jq strace
 python3-minimal
 "

@@ -69,8 +69,8 @@ static void is(const struct measure *m, enum verdict verdict, enum reason reason
 {
 	struct judgement j = judge(m);
 
-	assert_string_equal(verdict_name(j.verdict), verdict_name(verdict));
-	assert_string_equal(reason_name(j.reason), reason_name(reason));
+	assert_string_equal(measure_verdict_name(j.verdict), measure_verdict_name(verdict));
+	assert_string_equal(measure_reason_name(j.reason), measure_reason_name(reason));
 }
 
 static void near(uint64_t got, uint64_t want)

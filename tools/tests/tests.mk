@@ -4,10 +4,10 @@
 
 TESTS	:= test_units test_plan test_choose test_admit test_cli test_fits test_netlink \
 	 test_ahead test_htb test_object test_order test_state test_commit test_live test_adopt \
-	 test_hear test_watch test_measure
+	 test_hear test_watch test_measure $(DAEMON_TESTS)
 T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
-TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"'
+TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"' -DTOOLS_DIR='"$(CURDIR)"'
 
 check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so $(T)/library
 	@rc=0; for t in $(TESTS); do echo "# $$t"; $(T)/$$t || rc=1; done; exit $$rc
@@ -15,6 +15,11 @@ check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so $(T)/library
 $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+# static: of two pattern rules make takes the one whose prerequisites are there already
+$(DAEMON_TESTS:%=$(T)/%): $(T)/%: $(O)/obj-san/tests/%.o $(DAEMON_PARTS:%=$(O)/obj-san/%.o) $(SAN_PARTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(DAEMON_LDLIBS) $(LDLIBS) -lcmocka
 
 # whether a file is on the disk before it takes the place of another
 $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# labs: uml qemu root
+#
+# What ctcpd costs a host of many connections: memory, and CPU time of a poll.
+#
+#	SOCKETS=50000 selftests/ctcpd_many.sh
+#
+# In virtual time programs take no time, so that CPU time is asserted elsewhere alone, and there
+# with limits that an emulated or a busy machine keeps: the bar itself, 250 ms for 50,000, is
+# one of a machine of its own.
+
+. "$(dirname "$0")/lib.sh"
+need_root
+need_commands ctcpd ctcpd_sockets
+
+SOCKETS=${SOCKETS:-10000}
+slow_kernel && SOCKETS=2000
+REMOTES=200
+SENDERS=100
+MEMORY_KB=$((64 << 10))		# whatever there is
+CPU_MS=$((SOCKETS / 50 + 20))	# four times 250 ms for 50,000, and what is not for each
+slow_kernel && CPU_MS=$((20 * CPU_MS))
+POLLS=5
+
+# connections [OPTION...]: $SOCKETS to dst, which stay
+connections()
+{
+	background src ctcpd_sockets connect -s $SENDERS "$@" "$SOCKETS" 10.80.0.1 $REMOTES $PORT \
+		>"$TMP/connections"
+	CONNECTIONS=$!
+	until_true 300 grep -q "^n=$SOCKETS$" "$TMP/connections" ||
+		fail "$SOCKETS connections to $REMOTES remotes"
+}
+
+connections_end()
+{
+	kill $CONNECTIONS
+	wait $CONNECTIONS 2>/dev/null
+}
+
+# clock_ticks: of the recorder, in user and in kernel mode
+clock_ticks()
+{
+	awk '{ print $14 + $15 }' "/proc/$RECORD/stat"
+}
+
+# polled N: so many samples are there of the first flow that was written
+polled()
+{
+	local first
+
+	first=$(grep -m 1 -o '^cookie=[^ ]*' "$TMP/trace") &&
+		[ "$(grep -c "^$first " "$TMP/trace")" -ge "$1" ]
+}
+
+# record_polls: $CPU_TICKS of $POLLS of them, and the most $MEMORY that they held
+record_polls()
+{
+	local before
+
+	background src ctcpd record --every 5s "$TMP/trace"
+	RECORD=$!
+	until_true 60 polled 2
+	before=$(clock_ticks)
+	until_true 120 polled $((POLLS + 2))
+	CPU_TICKS=$(($(clock_ticks) - before))
+	MEMORY=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$RECORD/status")
+	kill -TERM $RECORD
+	wait $RECORD
+	equal "record ends without a failure" 0 $?
+}
+
+flows()
+{
+	sed -n 's/^\(cookie=[^ ]*\) .*/\1/p' "$TMP/trace" | sort -u | wc -l
+}
+
+cpu_of_a_poll()
+{
+	in_real_time || return 0
+	at_least "$SOCKETS flows: CPU time is counted, ticks of $POLLS polls" 1 "$CPU_TICKS"
+	at_most "$SOCKETS flows: CPU time of a poll with its trace, ms" "$CPU_MS" \
+		$((CPU_TICKS * 1000 / $(getconf CLK_TCK) / POLLS))
+}
+
+all_are_flows()
+{
+	connections
+	record_polls
+	equal "flows of $SOCKETS connections" "$SOCKETS" "$(flows)"
+	at_most "$SOCKETS flows: resident memory, kB" $MEMORY_KB "$MEMORY"
+	cpu_of_a_poll
+	BUSY=$MEMORY
+	connections_end
+}
+
+# Those that never sent, of which $SENDERS do now
+few_are_flows()
+{
+	connections -q
+	record_polls
+	equal "flows where $SENDERS of $SOCKETS connections send" $SENDERS "$(flows)"
+	at_most "connections that never sent: resident memory, kB" $((BUSY / 2 + 4096)) "$MEMORY"
+	connections_end
+}
+
+network
+in_dst ip route add local 10.80.0.0/16 dev lo
+in_rtr ip route add 10.80.0.0/16 via $DST4
+in_src ip route add 10.80.0.0/16 via 10.77.1.254
+set_in src net.ipv4.ip_local_port_range "1024 65535"
+background dst ctcpd_sockets serve $PORT
+SERVER=$!
+defer "kill $SERVER"
+until_true 10 listening dst
+
+cases all_are_flows few_are_flows
+finish
