@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# verdicts.sh: make the scoring half of the labelled flows, replay it, and write
+# docs/verdicts/.  Exit 1: what is asked of the verdicts does not hold.
+
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+
+"$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
+	libnl-route-3-dev libkmod-dev libjansson-dev libsqlite3-dev libinih-dev \
+	libmicrohttpd-dev python3-matplotlib iproute2 ethtool procps busybox kmod
+make -s -C "$top" tools
+make -s -C "$here/.." ../build/bin/ctcpd_traffic ../build/bin/circuit_arrivals
+export PYTHONDONTWRITEBYTECODE=1
+/usr/bin/python3 "$here/flows.py" --half score --jobs "${BENCH_JOBS:-$(nproc)}"
+/usr/bin/python3 "$here/verdicts.py" --score
