@@ -28,8 +28,8 @@ help:
 	@echo 'make check-cost     instructions per ACK and per connection, emulated (as root)'
 	@echo 'make tests-bin      what a test needs that is run by hand, as root, beside make install'
 	@echo 'make                module for KVER=$(KVER), ctcp-setup and ctcpd'
-	@echo 'make install        both, for this kernel only'
-	@echo 'make install-dkms   ctcp-setup, and the module for every kernel to come'
+	@echo 'make install        all three, the module for this kernel only'
+	@echo 'make install-dkms   ctcp-setup, ctcpd, and the module for every kernel to come'
 	@echo 'make uninstall, make uninstall-dkms, make clean'
 
 modules:

@@ -185,13 +185,10 @@ sees()
 	equal "behind a slow last hop" overrun "$(verdict $SLOW4)"
 	eventually 20 more_than '.remotes' 1
 	equal "status: remotes" 2 "$(value .remotes)"
-	refused "behind none" verdict_is $DST4 overrun
 	matches "status, as text: the one" "$SLOW4" "$(ask status)"
 	matches "status, as text: the other" "$DST4" "$(ask status)"
 	matches "why, as text: the verdict" "overruns its receiver" "$(ask why $SLOW4)"
 	matches "report, as text: who" "$SLOW4" "$(ask report)"
-	equal "report: the one that somebody can do something about" "$SLOW4" \
-		"$(ask report --json | jq -r '.remotes[] | select(.judgement.verdict == "overrun") | .remote')"
 }
 
 said_once()
@@ -203,7 +200,17 @@ said_once()
 	polls_go_on
 	polls_go_on
 	equal "a verdict is in the log once" 1 "$(logged "$line")"
-	equal "nothing is there of who is not in trouble" 0 "$(logged "$DST4: limited by nothing")"
+}
+
+# Where programs take time, a sender may outrun the receiver on a path of any rate.
+spares_the_other()
+{
+	in_virtual_time || return 0
+	refused "behind no slow hop" verdict_is $DST4 overrun
+	equal "report: the one that somebody can do something about" "$SLOW4" \
+		"$(ask report --json | jq -r '.remotes[] | select(.judgement.verdict == "overrun") | .remote')"
+	equal "the log has nothing of who is not in trouble" 0 \
+		"$(logged "$DST4: limited by nothing")"
 }
 
 # --- its configuration ----------------------------------------------------------------------
@@ -439,8 +446,8 @@ serve_slow
 mkdir "$DISK"
 mount -t tmpfs -o size=3m,mode=755 disk "$DISK"
 defer "umount $DISK"
-cases bad_usage bad_configuration sees said_once reloads second_daemon mute_clients ends killed \
-	full_disk damaged forgets
+cases bad_usage bad_configuration sees said_once spares_the_other reloads second_daemon \
+	mute_clients ends killed full_disk damaged forgets
 end TERM
 equal "at the end: exit status" 0 $ENDED
 finish

@@ -53,9 +53,9 @@ PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
 # Half of the time goes by in these: what is begun last is to be short.
-LONGEST="hostile setup_faults unit breaker_evidence breaker_spares setup_touch lint
-	breaker_untripped breaker_trips fuzzers loss setup_undo pacing early setup_watch
-	setup_confirm streams nlfuzz setup_many fuzz"
+LONGEST="hostile setup_faults unit ctcpd_run ctcpd_many breaker_evidence breaker_spares
+	setup_touch lint ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
+	pacing early setup_watch setup_confirm streams nlfuzz setup_many fuzz"
 
 # in_order TEST...: those first that take longest
 in_order()

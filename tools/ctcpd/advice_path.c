@@ -71,7 +71,7 @@ void advise_loss(const struct judgement *j, const struct place *p, struct advice
 	if (!advice_rtt(j) || most == UINT64_MAX)
 		return;
 	advice_say(a,
-		   "%.3g%% of the segments were lost: at a round trip of %s Reno has %s at most (Mathis), and it had %s.",
+		   "%.3g%% of the segments were lost: at a round trip of %s Reno has about %s (Mathis), and it had %s.",
 		   100 * loss(j), format_time(rtt, sizeof(rtt), advice_rtt(j)), both(can, most),
 		   both(had, j->rate));
 	advice_say(a, "For %s no more than %.3g%% may be lost.", both(can, rate),

@@ -118,7 +118,7 @@ static int read_size(const char *what, const char *value, struct config *c, stru
 	uint64_t bytes;
 	int rc = parse_size(what, value, &bytes, e);
 
-	if (!rc && bytes < 1U << 20)
+	if (rc == -ERANGE || (!rc && bytes < 1U << 20))
 		rc = err_set(e, -ERANGE, "%s: \"%s\" is out of range; from 1mb to 4294967295b",
 			     what, value);
 	if (!rc)

@@ -191,7 +191,7 @@ int history_tidy(struct history *h, int64_t now, struct err *e)
 static void bind_range(struct history *h, const struct prefix *p)
 {
 	int bytes = p->family == AF_INET ? 4 : 16;
-	sqlite3_stmt *of[] = { h->stmt[STMT_LOWEST], h->stmt[STMT_FORGET] };
+	const enum history_stmt of[] = { STMT_LOWEST, STMT_FORGET };
 	unsigned char low[16], high[16];
 	int i;
 
@@ -203,9 +203,9 @@ static void bind_range(struct history *h, const struct prefix *p)
 		high[i] = p->addr[i] | mask;
 	}
 	for (i = 0; i < 2; i++) {
-		sqlite3_bind_blob(of[i], 1, low, bytes, SQLITE_TRANSIENT);
-		sqlite3_bind_blob(of[i], 2, high, bytes, SQLITE_TRANSIENT);
-		sqlite3_bind_int64(of[i], 3, bytes);
+		sqlite3_bind_blob(h->stmt[of[i]], 1, low, bytes, SQLITE_TRANSIENT);
+		sqlite3_bind_blob(h->stmt[of[i]], 2, high, bytes, SQLITE_TRANSIENT);
+		sqlite3_bind_int64(h->stmt[of[i]], 3, bytes);
 	}
 	sqlite3_bind_int64(h->stmt[STMT_FORGET], 4, BATCH);
 }

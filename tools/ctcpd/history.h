@@ -4,8 +4,8 @@
  *
  * A visit is what the flows to one remote did from their first byte to their last, or for
  * VISIT_MAX_US of it: one row.  The database is bounded in rows and in bytes (oldest visits
- * go first, and before them those whose verdict is unknown), forgets what is older than @keep_us, and holds nothing that cannot be lost:
- * the daemon goes on without it.
+ * go first, and before them those whose verdict is unknown), forgets what is older than
+ * keep_s, and holds nothing that cannot be lost: the daemon goes on without it.
  *
  * history_open(): the folder is made (0700) if it is not there, the file is 0600; where it is a
  * link, what that leads to is the file.  A file that is damaged, or of another program, is

@@ -58,7 +58,8 @@ static int is_full(struct history *h, uint64_t rows, bool *full, struct err *e)
 int bounds_index_damaged(const struct history *h, struct err *e)
 {
 	return err_set(e, -EBADMSG,
-		       "the history %s is damaged: an index has visits that are not there", h->path);
+		       "the history %s is damaged: an index has visits that are not there",
+		       h->path);
 }
 
 int bounds_make_room(struct history *h, uint32_t *gone, struct err *e)

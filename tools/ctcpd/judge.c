@@ -51,9 +51,9 @@
  * The cause is the receiver or the last hop before it, if what it takes is always the same: the
  * windows at loss; or the rate of the seconds that lose, where the algorithm does not heed
  * loss, and its ssthresh says nothing: BBR probes by a quarter more for one of each eight round
- * trips (draft-ietf-ccwg-bbr), and overruns a buffer of less than that each time, at a rate
- * delivered that stays C; a policer has no room to speak of, and a rate.  If neither is the
- * same, the room is what other people leave.
+ * trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and overruns a buffer of less than that each
+ * time, at a rate delivered that stays C; a policer has no room to speak of, and a rate.  If
+ * neither is the same, the room is what other people leave.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
  * Then the path takes all that we can send, and what it loses is not for want of pacing; and

@@ -28,7 +28,6 @@ static void add_sums(struct remote_facts *r, const struct judgement *j)
 	w->app += part_of(j->app, j->us);
 	r->segs += j->segs;
 	r->retrans += j->retrans;
-	r->local_drops += j->local_drops;
 }
 
 /* The path is the same for all flows: each of them may be the one that saw the most of it. */
@@ -38,6 +37,9 @@ static void add_path(struct remote_facts *r, const struct judgement *j)
 		r->best_rate = j->best_rate;
 	if (j->min_rtt_us && (!r->min_rtt_us || j->min_rtt_us < r->min_rtt_us))
 		r->min_rtt_us = j->min_rtt_us;
+	/* each flow has all drops of its device: a sum would count a packet many times */
+	if (j->local_drops > r->local_drops)
+		r->local_drops = j->local_drops;
 }
 
 /* Which has the most bytes; what is not known only if nothing is */

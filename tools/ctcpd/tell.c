@@ -3,8 +3,8 @@
  * Which verdicts the log has, and how: see observe.h.
  *
  * A verdict is said where somebody can do something about it, and once it is over; a host with
- * ten thousand clients whose applications have nothing to send is silent.  With --debug each
- * change is said.
+ * ten thousand clients whose applications have nothing to send is silent.  With --debug what
+ * nobody need act on is said, too; never what is unknown, or nearer than min-rtt.
  *
  * When a path that they share fails, all remotes change at once: of one poll the log has
  * TELL_LINES lines and the number of the others, which count as said.

@@ -138,6 +138,7 @@ static void test_bad(void **state)
 		  "file: \"history.db\" is no absolute path" },
 		{ "[history]\nfile = /a\033b\n", "2", "bytes that are no text" },
 		{ "[history]\nsize = 1023kb\n", "2", "size: \"1023kb\" is out of range; from 1mb" },
+		{ "[history]\nsize = 4096mb\n", "2", "size: \"4096mb\" is out of range; from 1mb" },
 		{ "[history]\nsize = 64mbit\n", "2", "size: unknown unit" },
 		{ "[history]\nvisits = 99\n", "2",
 		  "visits: \"99\" is out of range; from 100 to 10000000" },

@@ -1030,7 +1030,9 @@ static void test_remote_path(void **state)
 		{ .verdict = VERDICT_CLEAN, .acked = 900, .best_rate = 10, .min_rtt_us = 50000 },
 		{ .verdict = VERDICT_CLEAN, .acked = 100, .best_rate = 70, .min_rtt_us = 0 },
 		{ .verdict = VERDICT_APPLICATION, .acked = 5, .best_rate = 3,
-		  .min_rtt_us = 20000 },
+		  .min_rtt_us = 20000, .local_drops = 10 },
+		/* each flow has all drops of the device that they share */
+		{ .verdict = VERDICT_APPLICATION, .acked = 4, .local_drops = 8 },
 	};
 	struct remote_facts r = { 0 };
 	struct judgement j;
@@ -1043,6 +1045,7 @@ static void test_remote_path(void **state)
 	same_name(j.verdict, VERDICT_CLEAN);
 	assert_int_equal(j.best_rate, 70);
 	assert_int_equal(j.min_rtt_us, 20000);
+	assert_int_equal(j.local_drops, 10);
 }
 
 /* Parallel streams: one shows it, to the others it is other people's traffic. */

@@ -352,7 +352,7 @@ static void test_rest(void **state)
 /* Random loss is not tried at all; called an overrun, it is taken back, ever more rarely. */
 static void test_random_loss(void **state)
 {
-	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 1e-3, .noise = 0.1 };
+	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 0.001, .noise = 0.1 };
 	uint32_t tried;
 	struct loop l;
 
@@ -378,7 +378,7 @@ static void test_random_loss(void **state)
 /* What it fakes is its own: it is never held to less than it took while it faked. */
 static void test_faked_loss(void **state)
 {
-	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 3e-3, .noise = 0.05 };
+	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 0.003, .noise = 0.05 };
 	struct loop l;
 	uint32_t i;
 
@@ -399,7 +399,7 @@ static void test_better(void **state)
 	struct loop l;
 
 	(void)state;
-	m.random = 2e-3;	/* beside what it drops */
+	m.random = 0.002;	/* beside what it drops */
 	m.unpaced = 0.5;
 	begin(&l, m);
 	until(&l, SEARCH_KEPT, 120);
@@ -516,7 +516,7 @@ static void test_near(void **state)
 /* Set back by ten years: what was to come in a day comes in a day. */
 static void test_clock_back(void **state)
 {
-	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 1e-3, .noise = 0.1 };
+	struct model m = { .line = 10 * GBIT, .takes = 20 * GBIT, .random = 0.001, .noise = 0.1 };
 	struct loop l;
 	uint32_t tried;
 
@@ -618,7 +618,7 @@ static void test_alike(void **state)
 		{ { 900, 910, 905 }, 1800, 0 },			/* each has its own */
 		{ { 900, 910, 905, 1 }, 900, 905 },		/* one host pulls nobody down */
 		{ { 900, 910, 905, 10000 }, 900, 910 },		/* nor up */
-		{ { 900, 910, 905, 10, 20 }, 900, 0 },		/* three of five are not two thirds */
+		{ { 900, 910, 905, 10, 20 }, 900, 0 },	/* three of five are too few */
 		{ { 100, 300, 900, 2700 }, 900, 0 },
 	};
 	struct search list[6];
@@ -654,7 +654,7 @@ static void test_subnet(void **state)
 	assert_int_equal(l.s.rate, 905 * MBIT);
 	until(&l, SEARCH_KEPT, 90);
 	assert_near(l.s.rate, GBIT, 0.03);
-	begin(&l, (struct model){ .line = 10 * GBIT, .takes = 20 * GBIT, .random = 3e-3 });
+	begin(&l, (struct model){ .line = 10 * GBIT, .takes = 20 * GBIT, .random = 0.003 });
 	search_begin_subnet(&l.s, of, 3, 905 * MBIT, l.now);
 	l.m.takes = 300 * MBIT;
 	l.m.random = 0;
