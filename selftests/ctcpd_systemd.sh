@@ -36,7 +36,7 @@ make_denied()
 }
 
 FILES=(/var/lib/ctcpd-denied/own /run/ctcpd-denied/own /tmp/own /etc/theirs /usr/theirs
-	/run/theirs /var/lib/theirs /root/theirs /sys/kernel/theirs /proc/sys/net/ipv4/tcp_wmem
+	/run/theirs /var/lib/theirs /home/theirs /sys/kernel/theirs /proc/sys/net/ipv4/tcp_wmem
 	/sys/fs/cgroup/cgroup.procs /dev/kmsg)
 
 configure()

@@ -7,15 +7,14 @@
  * Each stage is a file of that name.  What an exit status means, help[] says.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "args.h"
 #include "command.h"
 #include "link.h"
 #include "near.h"
+#include "standard.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -312,19 +311,6 @@ static int run(const struct command *cmd, int argc, char **argv, struct args *a,
 	return EXIT_OK;
 }
 
-/*
- * Where one of the three is closed, a netlink socket would take its number.  What is written
- * to a closed standard output is lost, as on a full disk.
- */
-static void open_standard_files(void)
-{
-	int fd;
-
-	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open(fd == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *cmd = find_command(argc, argv);
@@ -332,7 +318,7 @@ int main(int argc, char **argv)
 	struct err e = { "" };
 	struct args a;
 
-	open_standard_files();
+	standard_files_open();
 	if (argc > 0)
 		argv[shift] = (char *)cmd->name;
 	rc = run(cmd, argc - shift, argv + shift, &a, &e);

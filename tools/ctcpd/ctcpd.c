@@ -5,15 +5,14 @@
  * The commands, their options and what they need are tables.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "control.h"
 #include "near.h"
+#include "standard.h"
 #include "units.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -286,16 +285,6 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 	return EXIT_OK;
 }
 
-/* Where one of the three is closed, a socket would take its number. */
-static void open_standard_files(void)
-{
-	int fd;
-
-	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open(fd == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct command none = { "ctcpd", NULL, TAKES_JSON };
@@ -304,7 +293,7 @@ int main(int argc, char **argv)
 	struct err e;
 	int asked = 0;
 
-	open_standard_files();
+	standard_files_open();
 	cmd = argc > 1 ? find_command(argv[1]) : NULL;
 	if (cmd)
 		return run_command(cmd, argc - 1, argv + 1);

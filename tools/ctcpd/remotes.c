@@ -287,6 +287,16 @@ static int end_all(struct remotes *rs, remote_fn done, void *data)
 	return rc;
 }
 
+/* The one visited longest ago: its visit ends, and it is forgotten. */
+static int end_oldest(struct remotes *rs, remote_fn done, void *data)
+{
+	struct entry *en = entry_of(recent_oldest(&rs->entries));
+	int rc = hand_on(en, done, data);
+
+	let_go(rs, en);
+	return rc;
+}
+
 int remotes_end(struct remotes *rs, uint64_t now_us, remote_fn done, void *data)
 {
 	int rc, one;
@@ -297,11 +307,8 @@ int remotes_end(struct remotes *rs, uint64_t now_us, remote_fn done, void *data)
 	};
 	rc = end_all(rs, done, data);
 	while (rs->entries.n > REMOTES_MAX) {
-		struct entry *en = entry_of(recent_oldest(&rs->entries));
-
-		one = hand_on(en, done, data);
+		one = end_oldest(rs, done, data);
 		rc = rc ?: one;
-		let_go(rs, en);
 	}
 	return rc;
 }
@@ -311,11 +318,8 @@ int remotes_finish(struct remotes *rs, remote_fn done, void *data)
 	int rc = 0, one;
 
 	while (recent_oldest(&rs->entries)) {
-		struct entry *en = entry_of(recent_oldest(&rs->entries));
-
-		one = hand_on(en, done, data);
+		one = end_oldest(rs, done, data);
 		rc = rc ?: one;
-		let_go(rs, en);
 	}
 	return rc;
 }
