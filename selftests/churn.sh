@@ -84,7 +84,7 @@ kills()
 # has_socket NS STATE
 has_socket()
 {
-	[ -n "$(ip netns exec "$1" ss -Htn state "$2" "sport = :7000")" ]
+	[ -n "$(spawn -n "$1" ss -Htn state "$2" "sport = :7000")" ]
 }
 
 # A namespace, gone with connections and circuits in it; $busy: how many had both
@@ -94,12 +94,12 @@ namespaces()
 
 	ip netns add "$ns"
 	ip -n "$ns" link set lo up
-	ip netns exec "$ns" sysctl -qw net.ipv4.tcp_circuit_fcwnd=50
-	ip netns exec "$ns" circuit_sock serve -C circuit 7000 &
+	spawn -n "$ns" sysctl -qw net.ipv4.tcp_circuit_fcwnd=50
+	spawn -e -n "$ns" circuit_sock serve -C circuit 7000 &
 	pid=$!
 	until_true 5 has_socket "$ns" listening
-	ip netns exec "$ns" circuit_churn add -n 100
-	ip netns exec "$ns" circuit_sock send -C circuit -n 5000 \
+	spawn -n "$ns" circuit_churn add -n 100
+	spawn -e -n "$ns" circuit_sock send -C circuit -n 5000 \
 		-k 60000 127.0.0.1 7000 &
 	if until_true 5 has_socket "$ns" established &&
 	   [ "$(left "$ns")" -gt 100 ]; then
@@ -113,7 +113,7 @@ namespaces()
 # left NS: its circuits, with those of peers
 left()
 {
-	ip netns exec "$1" circuit_churn left
+	spawn -n "$1" circuit_churn left
 }
 
 clients()
@@ -301,7 +301,7 @@ load_and_unload()
 	equal "circuits, and nothing else" 1000 "$(left "$SRC")"
 	refused "they keep the module" rmmod tcp_circuit
 	ip netns add "$SRC-gone"
-	ip netns exec "$SRC-gone" circuit_churn add -n 1000 >/dev/null
+	spawn -n "$SRC-gone" circuit_churn add -n 1000 >/dev/null
 	remove_circuits src
 	refused "so do those of another namespace" rmmod tcp_circuit
 	ip netns del "$SRC-gone"

@@ -519,9 +519,9 @@ no_dearer()
 
 	for i in 1 2 3 4 5; do
 		without=$(connects)
-		ip netns exec "$2" circuit_nl fill "$3" >/dev/null || break
+		spawn -n "$2" circuit_nl fill "$3" >/dev/null || break
 		with=$(connects)
-		ip netns exec "$2" circuit_nl fill "$3" del >/dev/null || break
+		spawn -n "$2" circuit_nl fill "$3" del >/dev/null || break
 		if [ "$with" -le $((without * 3 / 2)) ]; then break; fi
 	done
 	at_most "$1, ms ($without without, pair $i of 5)" $((without * 3 / 2)) "$with"

@@ -28,6 +28,7 @@ LAB=${LAB:-root}
 BIN=${CTCP_BIN:-$TOP/build/bin}
 PATH=$BIN:$PATH
 . "$SELFTESTS/tap.sh"
+. "$SELFTESTS/shell.sh"
 
 TMP=$(mktemp -d)
 
@@ -62,7 +63,8 @@ in_real_time()
 # A stream from src to PORT is there.
 sending()
 {
-	[ -n "$(in_src ss -Htn state established "dport = :$PORT")" ]
+	got_in src ss -Htn state established "dport = :$PORT"
+	[ -n "$GOT" ]
 }
 
 # --- points ------------------------------------------------------------------
@@ -108,10 +110,21 @@ at_most()
 	fi
 }
 
-# matches DESCRIPTION PATTERN TEXT: extended regular expression
+# has_line PATTERN TEXT: grep -qE, without a process
+has_line()
+{
+	local line
+
+	while IFS= read -r line; do
+		[[ ! $line =~ $1 ]] || return 0
+	done <<<"$2"
+	return 1
+}
+
+# matches DESCRIPTION PATTERN TEXT: extended regular expression, of a line
 matches()
 {
-	if grep -qE -- "$2" <<<"$3"; then
+	if has_line "$2" "$3"; then
 		pass "$1"
 	else
 		fail "$1" "expected: /$2/" "got:      $3"
@@ -198,8 +211,8 @@ orphans_die()
 
 no_sockets()
 {
-	[ -z "$("in_$1" ss -Htn state connected exclude time-wait \
-		"dport = :$PORT")" ]
+	got_in "$1" ss -Htn state connected exclude time-wait "dport = :$PORT"
+	[ -z "$GOT" ]
 }
 
 # circuits_of src|dst: a line of NAME=value for each
@@ -208,24 +221,41 @@ circuits_of()
 	"in_$1" circuit_nl dump
 }
 
-# circuit_of src|dst KEY: that of this name, or of this address alone
-circuit_of()
+# find_circuit src|dst KEY: CIRCUIT_LINE is that of this name, or of this address alone
+find_circuit()
 {
 	local name id auto prefixes rest
 
-	circuits_of "$1" | while read -r name id auto prefixes rest; do
+	CIRCUIT_LINE=
+	got_in "$1" circuit_nl dump
+	while read -r name id auto prefixes rest; do
 		case "$name $prefixes" in
 		"name=$2 "* | *" prefixes=$2/32" | *" prefixes=$2/128")
-			echo "$name $id $auto $prefixes $rest" ;;
+			CIRCUIT_LINE+="$name $id $auto $prefixes $rest"$'\n' ;;
 		esac
-	done
+	done <<<"$GOT"
 }
 
-# circuit_field src|dst KEY FIELD: a number of it, 0 when there is none
+# circuit_of src|dst KEY: the same, printed
+circuit_of()
+{
+	find_circuit "$@"
+	printf %s "$CIRCUIT_LINE"
+}
+
+# find_circuit_field src|dst KEY FIELD: VALUE is a number of it, 0 when there is none
+find_circuit_field()
+{
+	find_circuit "$1" "$2"
+	find_value "$3" '[0-9-]*' "$CIRCUIT_LINE"
+	VALUE=${VALUE:-0}
+}
+
+# circuit_field src|dst KEY FIELD: the same, printed
 circuit_field()
 {
-	find_value "$3" '[0-9-]*' "$(circuit_of "$1" "$2")"
-	echo "${VALUE:-0}"
+	find_circuit_field "$@"
+	echo "$VALUE"
 }
 
 # Sockets of src's circuits, and circuits that are there for peers
@@ -259,7 +289,8 @@ breaker_is()
 	local open=0
 
 	[ "$3" = closed ] || open=1
-	[ "$(circuit_field "$1" "$2" breaker)" = $open ]
+	find_circuit_field "$1" "$2" breaker
+	[ "$VALUE" = $open ]
 }
 
 # end_sockets NS: what is left of connections to $PORT, orphans, too
@@ -281,7 +312,7 @@ until_true()
 	while ! "$@" >/dev/null 2>&1; do
 		limit=$((limit - 1))
 		[ $limit -gt 0 ] || return 1
-		sleep 0.1
+		nap 0.1
 	done
 }
 
@@ -307,7 +338,7 @@ need_commands()
 	local command
 
 	for command in "$@"; do
-		command -v "$command" >/dev/null ||
+		type -P "$command" >/dev/null ||
 			skip_all "$command is not installed"
 	done
 }
@@ -329,23 +360,25 @@ need_module()
 
 # --- the network -----------------------------------------------------------
 
-in_src() { ip netns exec "$SRC" "$@"; }
-in_rtr() { ip netns exec "$RTR" "$@"; }
-in_dst() { ip netns exec "$DST" "$@"; }
+in_src() { spawn -n "$SRC" "$@"; }
+in_rtr() { spawn -n "$RTR" "$@"; }
+in_dst() { spawn -n "$DST" "$@"; }
+
+# got_in src|rtr|dst COMMAND...: what it prints is in GOT, without a fork of this shell
+got_in()
+{
+	local ns=${1^^}
+
+	spawn -n "${!ns}" -v GOT "${@:2}"
+}
 
 # background src|rtr|dst COMMAND...: its own pid, not a shell's, is in $!, and its
 # input is the caller's, which & alone would make /dev/null
 background()
 {
-	local ns
+	local ns=${1^^}
 
-	case $1 in
-	src) ns=$SRC ;;
-	rtr) ns=$RTR ;;
-	dst) ns=$DST ;;
-	esac
-	shift
-	ip netns exec "$ns" "$@" <&0 &
+	spawn -e -n "${!ns}" "${@:2}" <&0 &
 }
 
 # sysctl in a namespace: set_in src|dst NAME VALUE
@@ -417,7 +450,7 @@ network()
 		ip netns add "$ns"
 		defer "ip netns del $ns"
 		ip -n "$ns" link set lo up
-		ip netns exec "$ns" sysctl -qw net.ipv4.ip_forward=1 \
+		spawn -n "$ns" sysctl -qw net.ipv4.ip_forward=1 \
 			net.ipv6.conf.all.forwarding=1 \
 			net.ipv4.tcp_no_metrics_save=1
 	done
@@ -453,7 +486,8 @@ PORT=5001
 
 listening()
 {
-	"in_$1" ss -Hltn "sport = :$PORT" | grep -q LISTEN
+	got_in "$1" ss -Hltn "sport = :$PORT"
+	[[ $GOT = *LISTEN* ]]
 }
 
 # serve src|dst [OPTION...]: a sink on $PORT until the test ends
@@ -529,7 +563,8 @@ stream_shows()
 
 stream_window_is()
 {
-	[ "$(stream_shows cwnd)" = "$1" ]
+	got_in src ss -Hti "dport = :$PORT"
+	[[ $GOT =~ [[:blank:]]cwnd:$1([[:blank:]]|$) ]]
 }
 
 # stream_algorithm: as TCP_CONGESTION has it

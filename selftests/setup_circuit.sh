@@ -60,7 +60,7 @@ lab prefix ::/0 window 20 rate 622080000bit dev eth2 mark 7 unpaced" "$(sort <<<
 # watch [OPTION...]: in the background
 watch()
 {
-	ip netns exec "$HOST" ctcp-setup monitor "$@" >"$EVENTS" 2>"$TMP/watch.err" &
+	spawn -e -n "$HOST" ctcp-setup monitor "$@" >"$EVENTS" 2>"$TMP/watch.err" &
 	WATCH=$!
 	until_true 10 watching
 }

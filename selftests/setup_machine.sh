@@ -84,7 +84,7 @@ in_use()
 	host in-use
 	before=$(without_circuit)
 	setup --quiet "${CIRCUIT[@]}" eth1
-	ip netns exec "$HOST" circuit_sock serve -C circuit "$PORT" &
+	spawn -e -n "$HOST" circuit_sock serve -C circuit "$PORT" &
 	until_true 10 grep -q '[1-9]' /sys/module/tcp_circuit/refcnt
 	works "undo while a socket is there" setup undo eth1
 	matches "undo says that the module stays" \
@@ -201,7 +201,7 @@ window_to()
 {
 	local server
 
-	ip netns exec "$FAR" circuit_sock serve "$PORT" >/dev/null &
+	spawn -e -n "$FAR" circuit_sock serve "$PORT" >/dev/null &
 	server=$!
 	until_true 10 ip netns exec "$FAR" sh -c "ss -Hltn 'sport = :$PORT' | grep -q LISTEN"
 	field fcwnd "$(timeout 30 circuit_sock send -n 100000 "$1" "$PORT")"
@@ -267,7 +267,7 @@ killed()
 
 	before=$(state)
 	while [ $n -lt $STEPS_MAX ]; do
-		run in_host env CTCP_DIE_AT=$n ctcp-setup-faulty --quiet \
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty --quiet \
 			"${CIRCUIT[@]}" --default-cc "$DEV"
 		[ "$RC" = 137 ] || break
 		setup undo --quiet "$DEV" || fail "undo after death at step $n"

@@ -48,7 +48,7 @@ own()
 # Of udev networkd and NetworkManager want to know that it is done with a device.
 own_run()
 {
-	ip netns exec "$HOST" unshare --mount --propagation private sh -e -c '
+	command ip netns exec "$HOST" unshare --mount --propagation private sh -e -c '
 		mount -t tmpfs run /run
 		mkdir -p /run/dbus /run/udev/data /run/systemd/network /run/systemd/netif \
 			/run/systemd/networkd.conf.d /run/nm/system-connections /run/nm/conf.d
@@ -89,7 +89,7 @@ own_end()
 listen()
 {
 	: >"$TMP/heard"
-	ip netns exec "$HOST" ip -ts monitor address route >>"$TMP/heard" &
+	spawn -e -n "$HOST" ip -ts monitor address route >>"$TMP/heard" &
 	LISTENER=$!
 	defer "kill $LISTENER"
 }
@@ -172,7 +172,7 @@ lines()
 watch()
 {
 	: >"$TMP/watch"
-	ip netns exec "$HOST" ctcp-setup watch >>"$TMP/watch" 2>&1 &
+	spawn -e -n "$HOST" ctcp-setup watch >>"$TMP/watch" 2>&1 &
 	WATCH=$!
 	defer "kill $WATCH"
 	until_true "$WAIT" said watching || fail "watch begins" "$(<"$TMP/watch")"

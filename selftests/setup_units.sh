@@ -99,7 +99,7 @@ run in_host ${words//$CIRCUITS/$TMP/wrong}
 matches "a file that is wrong: it is not tried again" "(^| )$RC( |$)" \
 	"$(keys ctcp-setup.service RestartPreventExitStatus)"
 # shellcheck disable=SC2046 # its words
-ip netns exec "$HOST" $(keys ctcp-setup-watch.service ExecStart) >"$TMP/watch" 2>&1 &
+spawn -e -n "$HOST" $(keys ctcp-setup-watch.service ExecStart) >"$TMP/watch" 2>&1 &
 WATCH=$!
 defer "kill $WATCH"
 succeeds "ctcp-setup-watch.service: ExecStart" until_true 10 grep -q watching "$TMP/watch"

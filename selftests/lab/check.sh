@@ -49,7 +49,7 @@ export LAB_DIR_HERE
 PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libsqlite3-dev libinih-dev libmicrohttpd-dev
 	libcmocka-dev tcpdump nftables shellcheck sparse
-	cppcheck perl libcap2-bin python3 python3-yaml
+	cppcheck perl libcap2-bin bash-builtins python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
 # Half of the time goes by in these: what is begun last is to be short.
