@@ -23,7 +23,10 @@ ON_TRIAL=250000000	# and of what is tried in its place
 # ms that the machine has been up, as the deadline counts them
 now_ms()
 {
-	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+	local up
+
+	read -r up _ </proc/uptime
+	echo $((10#${up/./}0))
 }
 
 # The processes that hold a timer
@@ -58,12 +61,15 @@ try()
 
 rate_is()
 {
-	[ "$(circuit_value lhc rate)" = "$1" ]
+	got_host circuit_nl get lhc 2>/dev/null
+	find_value rate '[0-9]*' "$GOT"
+	[ "$VALUE" = "$1" ]
 }
 
 state_is_before()
 {
-	[ "$(state)" = "$BEFORE" ]
+	got_host state
+	[ "$GOT" = "$BEFORE" ]
 }
 
 # back_in_time NAME MS: all is as before MS after $BEGUN, no sooner, and by itself
@@ -236,7 +242,7 @@ caller_killed()
 	echo "add new --to 10.82.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 1ms eth1" \
 		>"$TMP/circuits"
 	while [ $n -lt $STEPS_MAX ]; do
-		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty apply --quiet \
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty apply --quiet \
 			--confirm-within 2s "$TMP/circuits"
 		[ "$RC" = 137 ] || break
 		if no_timer; then
@@ -259,7 +265,7 @@ caller_killed()
 killed_then_next()
 {
 	fresh next
-	run in_host env CTCP_DIE_AT=3 ctcp-setup-faulty change lhc --rate 2gbit --quiet \
+	CTCP_DIE_AT=3 run in_host ctcp-setup-faulty change lhc --rate 2gbit --quiet \
 		--confirm-within 50s
 	equal "killed half way: exit status" 137 "$RC"
 	complains "confirm of what was cut short" 1 'no change waits .* was cut short' setup confirm
@@ -309,7 +315,7 @@ stalled()
 	exec 7<>"$full"
 	dd if=/dev/zero of="$full" bs=4096 count=64 oflag=nonblock 2>/dev/null
 	BEGUN=$(now_ms)
-	in_host ctcp-setup change lhc --rate 2gbit --confirm-within 3s >"$full" 7>&- &
+	spawn -e -n "$HOST" ctcp-setup change lhc --rate 2gbit --confirm-within 3s >"$full" 7>&- &
 	pid=$!
 	succeeds "nobody reads its output: it is made" until_true 2 rate_is $ON_TRIAL
 	works "nobody reads its output: confirm" setup confirm
@@ -318,7 +324,7 @@ stalled()
 	equal "nobody reads its output: SIGTERM ends it" 143 $?
 	setup change lhc --rate 1gbit --quiet
 	BEGUN=$(now_ms)
-	in_host ctcp-setup change lhc --rate 2gbit --confirm-within 3s >"$full" 7>&- &
+	spawn -e -n "$HOST" ctcp-setup change lhc --rate 2gbit --confirm-within 3s >"$full" 7>&- &
 	pid=$!
 	back_in_time "nobody reads its output" 3000
 	kill $pid
@@ -378,12 +384,12 @@ cancel_killed()
 	fresh cancel
 	while [ $n -lt $STEPS_MAX ]; do
 		try 2s --rtt 20ms
-		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty cancel --quiet
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty cancel --quiet
 		[ "$RC" = 137 ] || break
 		setup cancel --quiet || fail "cancel after cancel died at step $n"
 		state_is_before || same "cancel after cancel died at step $n" "$BEFORE" "$(state)"
 		try 2s --rtt 20ms
-		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty cancel --quiet
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty cancel --quiet
 		until_true 4 no_timer || fail "the timer after cancel died at step $n"
 		state_is_before || same "the timer after cancel died at step $n" "$BEFORE" "$(state)"
 		n=$((n + 1))
@@ -401,7 +407,7 @@ failures()
 
 	fresh failures
 	while [ $n -lt $STEPS_MAX ]; do
-		run in_host env "CTCP_FAIL_AT=$n" ctcp-setup-faulty change lhc --rate 2gbit \
+		CTCP_FAIL_AT=$n run in_host ctcp-setup-faulty change lhc --rate 2gbit \
 			--rtt 20ms --quiet --confirm-within 50s
 		[ "$RC" = 1 ] || break
 		state_is_before || same "a failure at step $n: rolled back" "$BEFORE" "$(state)"

@@ -363,7 +363,8 @@ steps()
 	setup apply --quiet "$TMP/old"
 	old=$(all_state)
 	while [ $n -lt $STEPS_MAX ]; do
-		run in_host env "CTCP_$1_AT=$n" ctcp-setup-faulty apply --quiet "$TMP/new"
+		local -x "CTCP_$1_AT=$n"
+		run in_host ctcp-setup-faulty apply --quiet "$TMP/new"
 		[ "$RC" = "$2" ] || break
 		[ "$1" = FAIL ] || setup apply --quiet "$TMP/old" 2>/dev/null ||
 			fail "$3: apply of the old list, step $n"
@@ -383,7 +384,7 @@ first_steps()
 
 	circuits_file old "$LHC"
 	while [ $n -lt $STEPS_MAX ]; do
-		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty apply --quiet "$TMP/old"
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty apply --quiet "$TMP/old"
 		[ "$RC" = 137 ] || break
 		setup undo --all --quiet || fail "the first one killed: undo, step $n"
 		[ "$(all_state)" = "$before" ] ||
@@ -392,7 +393,7 @@ first_steps()
 	done
 	equal "the first one killed: no step left" 0 "$RC"
 	for ((n = 1; n < STEPS_MAX; n++)); do
-		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty undo --all --quiet
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty undo --all --quiet
 		[ "$RC" = 137 ] || break
 		setup undo --all --quiet || fail "undo killed: undo, step $n"
 		[ "$(all_state)" = "$before" ] ||
@@ -645,7 +646,7 @@ stream()
 	local to=$1 file=$2
 
 	shift 2
-	in_src timeout 120 circuit_streams -w 500 "$@" "$to" $PORT >"$TMP/$file" &
+	spawn -e -n "$SRC" timeout 120 circuit_streams -w 500 "$@" "$to" $PORT >"$TMP/$file" &
 }
 
 # is_rate NAME RATE_MBIT MS FILE: what its stream carried, within 1 %

@@ -26,10 +26,18 @@ need_commands circuit_nl
 in_host()
 {
 	if [ -n "$HOST" ]; then
-		ip netns exec "$HOST" "$@"
+		spawn -n "$HOST" "$@"
 	else
-		"$@"
+		spawn "$@"
 	fi
+}
+
+# got_host COMMAND...: what it prints there is in GOT, without a fork of this shell; state is
+# one, too
+got_host()
+{
+	[ "$1" != state ] || set -- "$SELFTESTS/host_state.sh"
+	spawn ${HOST:+-n "$HOST"} -v GOT "$@"
 }
 
 # veth_lines NAME PEER [WORDS]: lines for ip -batch.  Without addresses of its own,
@@ -88,12 +96,9 @@ host()
 # compares with later has them all.
 settled()
 {
-	local routes
-
-	routes=$(in_host ip -6 route show table local)
-	grep -q '^local fd78::1 dev eth1 ' <<<"$routes" &&
-		grep -q '^multicast ff00::/8 dev eth1 ' <<<"$routes" &&
-		grep -q '^multicast ff00::/8 dev far1 ' <<<"$routes"
+	got_host ip -6 route show table local
+	[[ $GOT = *"local fd78::1 dev eth1 "* && $GOT = *"multicast ff00::/8 dev eth1 "* &&
+		$GOT = *"multicast ff00::/8 dev far1 "* ]]
 }
 
 # The one made last, where its state does not matter any more.
@@ -131,36 +136,24 @@ without_module()
 
 # --- state -------------------------------------------------------------------
 
-# What was given to the circuits of $HOST, without what their sockets do.  Asked only
-# where the module is, as the kernel might load it to answer.
-configured()
-{
-	module_loaded || return 0
-	in_host circuit_nl dump | sed -n '/ auto=0 /s/ id=[0-9]*\| sockets=.*//gp' | sort
-}
-
 # circuit_value NAME FIELD: a number, as the kernel tells of this circuit and not the
 # tool; nothing of one that is not there
 circuit_value()
 {
-	field "$2" "$(in_host circuit_nl get "$1" 2>/dev/null)"
+	got_host circuit_nl get "$1" 2>/dev/null
+	field "$2" "$GOT"
 }
 
-# Everything that ctcp-setup may touch, in the namespace $HOST, as text.  Of the
-# modules ours alone: a qdisc's own comes with the first of its kind and stays.
-# A link's operational state comes when it likes, and IPv6 routes of the same
-# prefix on two devices stand in the order in which these came up.
+# What was given to the circuits of $HOST, without what their sockets do
+configured()
+{
+	in_host "$SELFTESTS/host_state.sh" configured
+}
+
+# Everything that ctcp-setup may touch, in the namespace $HOST, as text
 state()
 {
-	echo "module: $(cd /sys/module && echo tcp_circuit*)"
-	configured
-	in_host sh -c '
-		tc -r qdisc show
-		ip -o link show | sed "s/ state [A-Z]*//; s/NO-CARRIER,//"
-		ip -d -4 route show table all
-		ip -d -6 route show table all | sort
-		cd /proc/sys/net && grep -s . ipv4/tcp_* core/*mem*'
-	find "$CTCP_RUNDIR" -type f ! -name lock 2>/dev/null | sort
+	in_host "$SELFTESTS/host_state.sh"
 }
 
 # same DESCRIPTION BEFORE AFTER: two texts of many lines; the difference if not
@@ -177,7 +170,8 @@ same()
 # unchanged DESCRIPTION BEFORE: state() is what it was
 unchanged()
 {
-	same "$1" "$2" "$(state)"
+	got_host state
+	same "$1" "$2" "$GOT"
 }
 
 # --- the command -------------------------------------------------------------
@@ -219,8 +213,8 @@ says()
 
 	shift 3
 	run "$@"
-	if [ "$RC" = "$rc" ] && [ -z "$OUT" ] && [ "$(wc -l <"$TMP/err")" = 1 ] &&
-	   grep -qE -- "^ctcp-setup: .*$pattern" "$TMP/err"; then
+	if [ "$RC" = "$rc" ] && [ -z "$OUT" ] && [[ $ERR != *$'\n'* ]] &&
+	   has_line "^ctcp-setup: .*$pattern" "$ERR"; then
 		pass "$what"
 	else
 		fail "$what" "command: $*" \
@@ -234,7 +228,8 @@ complains()
 {
 	local before
 
-	before=$(state)
+	got_host state
+	before=$GOT
 	says "$@"
 	unchanged "$1: nothing changed" "$before"
 }
@@ -280,5 +275,6 @@ datagrams()
 # json_is NAME EXPECTED FILTER: of what ctcp-setup printed, in $OUT
 json_is()
 {
-	equal "--json: $1" "$2" "$(jq -r "$3" <<<"$OUT" 2>&1)"
+	spawn -v GOT jq -r "$3" <<<"$OUT"
+	equal "--json: $1" "$2" "$GOT"
 }

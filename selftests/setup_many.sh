@@ -378,11 +378,12 @@ killed()
 	two=$(state)
 	circuits_file "${LHC/1gbit/2gbit}" "$ESA"
 	while [ $n -lt $STEPS_MAX ]; do
-		run in_host env "CTCP_DIE_AT=$n" ctcp-setup-faulty apply --quiet "$TMP/circuits"
+		CTCP_DIE_AT=$n run in_host ctcp-setup-faulty apply --quiet "$TMP/circuits"
 		[ "$RC" = 137 ] || break
 		printf '%s\n' "$LHC" "$SKA" >"$TMP/old"
 		setup apply --quiet "$TMP/old" 2>/dev/null || fail "apply after death at step $n"
-		[ "$(state)" = "$two" ] || same "apply after death at step $n" "$two" "$(state)"
+		got_host state
+		[ "$GOT" = "$two" ] || same "apply after death at step $n" "$two" "$GOT"
 		n=$((n + 1))
 	done
 	equal "no step left: apply survives" 0 "$RC"
@@ -515,7 +516,7 @@ counted()
 	local what=$1 most=$2
 
 	shift 2
-	run in_host env CTCP_COUNT=1 ctcp-setup-faulty "$@"
+	CTCP_COUNT=1 run in_host ctcp-setup-faulty "$@"
 	equal "$what" 0 "$RC"
 	at_most "$what: answers of netlink" $most "$(field answers "$ERR")"
 	at_most "$what: looks at the device and the module" $LOOKS "$(field looks "$ERR")"

@@ -62,7 +62,7 @@ killed()
 		[ $file = before ] || want=$3
 		for ((n = 1; n < STEPS_MAX; n++)); do
 			setup --quiet apply "$TMP/before" || fail "$1: back, $n"
-			run in_host env CTCP_DIE_AT=$n ctcp-setup-faulty --quiet apply "$TMP/after"
+			CTCP_DIE_AT=$n run in_host ctcp-setup-faulty --quiet apply "$TMP/after"
 			[ "$RC" = 137 ] || break
 			setup --quiet apply "$TMP/$file" 2>"$TMP/err" ||
 				fail "$1: killed at $n, apply $file" "$(<"$TMP/err")"
@@ -83,7 +83,7 @@ failed()
 
 	for ((n = 1; n < STEPS_MAX; n++)); do
 		setup --quiet apply "$TMP/before" || fail "$1: back, $n"
-		run in_host env CTCP_FAIL_AT=$n ctcp-setup-faulty --quiet apply "$TMP/after"
+		CTCP_FAIL_AT=$n run in_host ctcp-setup-faulty --quiet apply "$TMP/after"
 		[ "$RC" = 1 ] || break
 		[ "$(have)" = "$2 " ] ||
 			equal "$1: failed at $n: prefixes" "$2 " "$(have)"
@@ -120,7 +120,7 @@ cancel_fails()
 	for ((n = 1; n < STEPS_MAX; n++)); do
 		setup --quiet apply "$TMP/before" || fail "cancel: back, $n"
 		setup --quiet apply "$TMP/after" --confirm-within 60s || fail "cancel: on trial, $n"
-		run in_host env CTCP_FAIL_AT=$n ctcp-setup-faulty --quiet cancel
+		CTCP_FAIL_AT=$n run in_host ctcp-setup-faulty --quiet cancel
 		[ "$RC" != 0 ] || break
 		setup --quiet add c9 --rate 100mbit --rtt 10ms --to 10.99.0.0/16 \
 			--via 10.78.0.254 eth1 2>"$TMP/err" ||

@@ -289,7 +289,7 @@ same_metric()
 	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
 	in_host ip route prepend $to via 10.78.0.253
 	: >"$TMP/none"
-	run in_host env CTCP_FAIL_AT=2 ctcp-setup-faulty apply "$TMP/none"
+	CTCP_FAIL_AT=2 run in_host ctcp-setup-faulty apply "$TMP/none"
 	equal "apply fails, a route put in front: all is back" "1 10.78.0.253 10.78.0.254!" \
 		"$RC $(the_route $to | awk '{ print $4 ($0 ~ /congctl/ ? "!" : "") }' | xargs)"
 	left "... and goes" "10.78.0.253" 0
@@ -305,7 +305,7 @@ twice()
 	in_host ip route add $to via 10.78.0.254 proto static metric 100
 	before=$(state)
 	for n in {1..20}; do
-		run in_host env CTCP_FAIL_AT="$n" ctcp-setup-faulty --quiet "${CIRCUIT[@]}" \
+		CTCP_FAIL_AT=$n run in_host ctcp-setup-faulty --quiet "${CIRCUIT[@]}" \
 			--to "$to,10.82.0.0/16" --via 10.78.0.254 eth1
 		[[ $ERR == *"10.82.0.0/16: failed on purpose"* ]] && break
 	done
@@ -377,7 +377,7 @@ not_taken()
 
 	setup --quiet "${CIRCUIT[@]}" --to $to --via 10.78.0.254 eth1
 	in_host ip route replace $to via 10.78.0.253
-	run in_host env CTCP_DIE_AT=1 ctcp-setup-faulty --quiet change eth1 --rate 2gbit
+	CTCP_DIE_AT=1 run in_host ctcp-setup-faulty --quiet change eth1 --rate 2gbit
 	equal "killed before the route" 137 "$RC"
 	left "a change killed before it took somebody's route" "10.78.0.253" 1
 }

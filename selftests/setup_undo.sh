@@ -33,20 +33,17 @@ fresh()
 # faulty DIE|FAIL N ARGUMENT...
 faulty()
 {
-	local what=$1 at=$2
+	local -x "CTCP_$1_AT=$2"
 
-	shift 2
-	run in_host env "CTCP_${what}_AT=$at" ctcp-setup-faulty "$@"
+	run in_host ctcp-setup-faulty "${@:3}"
 }
 
 # wrong DESCRIPTION BEFORE: true, and a point that failed, if state() is not BEFORE
 wrong()
 {
-	local now
-
-	now=$(state)
-	[ "$now" = "$2" ] && return 1
-	same "$1" "$2" "$now"
+	got_host state
+	[ "$GOT" = "$2" ] && return 1
+	same "$1" "$2" "$GOT"
 }
 
 simple()
@@ -521,7 +518,7 @@ device_renamed_oddly()
 	works "an odd name: show --json" setup show --json
 	json_is "show of odd names" 'e?1 e??' '[.[].dev | values] | sort | join(" ")'
 	works "an odd name: save" setup save
-	ip netns exec "$HOST" tc qdisc del dev "$odd" root
+	in_host tc qdisc del dev "$odd" root
 	run setup verify --json
 	equal "an odd name: verify after a loss: exit status" 1 "$RC"
 	json_is "verify of an odd name after a loss" e?1 \

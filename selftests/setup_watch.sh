@@ -22,7 +22,10 @@ SIX="add six --to fd81::/32 --via fd78::254 --rate 1gbit --rtt 10ms"
 # ms that the machine has been up
 now_ms()
 {
-	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+	local up
+
+	read -r up _ </proc/uptime
+	echo $((10#${up/./}0))
 }
 
 # --- watch -----------------------------------------------------------------
@@ -37,7 +40,7 @@ said()
 watch()
 {
 	: >"$TMP/watch"
-	ip netns exec "$HOST" ctcp-setup watch "$@" >>"$TMP/watch" 2>"$TMP/watch.err" &
+	spawn -e -n "$HOST" ctcp-setup watch "$@" >>"$TMP/watch" 2>"$TMP/watch.err" &
 	WATCH=$!
 	defer "kill $WATCH"
 	until_true 10 said watching || fail "watch begins" "$(cat "$TMP/watch" "$TMP/watch.err")"
@@ -613,7 +616,7 @@ two()
 	watch
 	first=$WATCH
 	cp "$TMP/watch" "$TMP/watch.1"
-	ip netns exec "$HOST" ctcp-setup watch >"$TMP/watch.2" 2>&1 &
+	spawn -e -n "$HOST" ctcp-setup watch >"$TMP/watch.2" 2>&1 &
 	WATCH=$!
 	defer "kill $WATCH"
 	until_true 10 grep -q watching "$TMP/watch.2"
@@ -673,7 +676,7 @@ cut_short()
 	watch
 	BEGUN=$(now_ms)
 	# shellcheck disable=SC2086
-	in_host env CTCP_DIE_AT=1 ctcp-setup-faulty $SIX --quiet eth1
+	CTCP_DIE_AT=1 in_host ctcp-setup-faulty $SIX --quiet eth1
 	in_time "cut short: said" said ' recovered an earlier run was cut short'
 	settled
 	unchanged "cut short: as before that run" "$before"
