@@ -9,37 +9,42 @@
 # short, and undo leaves the host as it was before the first.  A command that only looks never
 # tells of a difference where it could not look.
 #
-# All of them are some thirteen thousand, each of which takes a second or so, so a part is
-# chosen by chance: FAULTS=N so many of each command; FAULTS=all all of them; FAULTS=EIO,
-# kill and so on all of that kind; FAULTS_SEED=N chooses the same again.
+# All of them are some thirteen thousand, each of which takes a good part of a second, so a
+# part is chosen by chance, anew at each run: FAULTS=N so many of each command, and of the
+# calls that are looked at by themselves (CHOICE); FAULTS=all all of them; FAULTS=EIO, kill
+# and so on all of that kind, and those calls; FAULTS_SEED=N chooses the same again.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
 need_commands ctcp-setup circuit_faults circuit_nl tc pgrep
 need_module
 
-FAULTS=${FAULTS:-10}
+FAULTS=${FAULTS:-3}
 SEED=${FAULTS_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 
 LHC="add lhc --to 10.81.0.0/16,fd81::/32 --via 10.78.0.254 --via fd78::254 --rate 1gbit --rtt 10ms --shaper htb eth1"
 SKA="add ska --to 10.82.0.0/16 --via 10.78.0.254 --rate 2gbit --rtt 10ms --shaper htb eth1"
 ESA="add esa --to 10.83.0.0/16 --via 10.78.0.254 --rate 3gbit --rtt 10ms --shaper htb eth1"
 
-# Everything, with what is below the root of eth1.  Which class a circuit has is the
-# tool's choice; that its filters lead there is what verify looks at.
+# machine NAME: the variable has everything, with what is below the root of eth1.  Which class
+# a circuit has is the tool's choice; that its filters lead there is what verify looks at.
 machine()
 {
-	{
-		state
-		in_host sh -c 'tc class show dev eth1; tc filter show dev eth1'
-	} | sed -E 's/ not_in_hw//; s/c7c0:[1-9][0-9]*/c7c0:N/g; s/leaf [0-9]+:/leaf N:/
-		s/bfifo [0-9]+:\[[0-9a-f]+\]/bfifo N:/' | sort
+	# shellcheck disable=SC2016 # the inner shell's
+	got_host sh -c '{
+			"$1/host_state.sh"
+			tc class show dev eth1
+			tc filter show dev eth1
+		} | sed -E "s/ not_in_hw//; s/c7c0:[1-9][0-9]*/c7c0:N/g; s/leaf [0-9]+:/leaf N:/
+			s/bfifo [0-9]+:\[[0-9a-f]+\]/bfifo N:/" | sort' - "$SELFTESTS"
+	printf -v "$1" %s "$GOT"
 }
 
-# The circuits of the state, as the next command would find them, in any order
+# list NAME: it has the circuits of the state, as the next command would find them, in any order
 list()
 {
-	setup save | grep -v '^#' | sort
+	got_host sh -c "ctcp-setup save | grep -v '^#' | sort"
+	printf -v "$1" %s "$GOT"
 }
 
 no_timer()
@@ -55,28 +60,35 @@ no_timer()
 # these a kill leaves the same.
 CHANGING=" 2 1 16 18 44 46 54 56 57 62 73 74 77 82 83 87 175 176 257 313 424 438 "
 
-# chosen FILE: of the calls in it, "kill 7" where the call before may have changed something,
+# kinds FILE: of the calls in it, "kill 7" where the call before may have changed something,
 # and "EIO 7"
-chosen()
+kinds()
 {
-	awk -v most="$FAULTS" -v seed="$SEED" -v changing="$CHANGING" '
+	awk -v most="$FAULTS" -v changing="$CHANGING" '
 		{
 			first = NR == 1 || index(changing, " " before " ") ? 2 : 3
 			before = $2
 			$2 = "kill"
 			for (i = first; i <= NF; i++)
 				if (most ~ /^([0-9]+|all)$/ || $i == most)
-					fault[n++] = $i " " $1
-		}
+					print $i, $1
+		}' "$1"
+}
+
+# drawn: FAULTS of the lines, if that is a number
+drawn()
+{
+	awk -v most="$FAULTS" -v seed="$SEED" '
+		{ line[n++] = $0 }
 		END {
 			srand(seed)
 			left = most ~ /^[0-9]+$/ ? most : n
 			for (i = 0; i < n; i++)
 				if (rand() * (n - i) < left) {
-					print fault[i]
+					print line[i]
 					left--
 				}
-		}' "$1"
+		}'
 }
 
 # questions FILE: EIO for the first that it asks of the kernel and reads, of which it must know
@@ -130,22 +142,26 @@ judge()
 {
 	local now
 
-	[ "$RC" != 1 ] || ! grep -qE "$PARTLY" <<<"$ERR" || RC=partly
-	! grep -qF 'is not known, ctcp-setup' <<<"$ERR" || UNKNOWN=$((UNKNOWN + 1))
+	[ "$RC" != 1 ] || ! has_line "$PARTLY" "$ERR" || RC=partly
+	[[ $ERR != *"is not known, ctcp-setup"* ]] || UNKNOWN=$((UNKNOWN + 1))
+	[[ $RC != [013] ]] || machine now
 	case $RC in
-	0 | 3) bad "exit $RC, so the machine is as asked for" "$NEW" "$(machine)" ;;
-	1) bad "exit 1, so the machine is as it was" "$OLD" "$(machine)" ;;
+	0 | 3) bad "exit $RC, so the machine is as asked for" "$NEW" "$now" ;;
+	1) bad "exit 1, so the machine is as it was" "$OLD" "$now" ;;
 	2 | 12[456]) bad "exit status" "0, 1, 3 or killed" "$RC $ERR" ;;
 	esac
-	now=$(list)
-	[ "$now" = "$OLD_LIST" ] || bad "the list is the old or the new one" "$NEW_LIST" "$now"
+	list NOW_LIST
+	[ "$NOW_LIST" = "$OLD_LIST" ] ||
+		bad "the list is the old or the new one" "$NEW_LIST" "$NOW_LIST"
 }
 
 # The same command again, where its list is not the new one by now; one that has nothing
 # left to do makes sure of it.
 heal()
 {
-	if [ "$(list)" != "$NEW_LIST" ] || [ "$NEW_LIST" = "$OLD_LIST" ]; then
+	local now
+
+	if [ "$NOW_LIST" != "$NEW_LIST" ] || [ "$NEW_LIST" = "$OLD_LIST" ]; then
 		run setup "$@"
 		[ "$RC" = 0 ] || [ "$NEW_LIST" = "$OLD_LIST" ] ||
 			bad "the same again: exit status" 0 "$RC $ERR"
@@ -154,8 +170,10 @@ heal()
 	setup apply --quiet "$NEW_FILE" 2>/dev/null
 	run setup verify
 	[ "$RC" = 0 ] || bad "healed: verify" 0 "$RC $OUT $ERR"
-	bad "healed: the machine" "$NEW" "$(machine)"
-	bad "healed: the list" "$NEW_LIST" "$(list)"
+	machine now
+	bad "healed: the machine" "$NEW" "$now"
+	list now
+	bad "healed: the list" "$NEW_LIST" "$now"
 }
 
 # begin FILE: these circuits and no others
@@ -179,10 +197,12 @@ walk()
 	shift 3
 	BROKEN=0 UNKNOWN=0
 	begin "$old"
-	OLD=$(machine) OLD_LIST=$(list)
+	machine OLD
+	list OLD_LIST
 	run in_host circuit_faults list "$TMP/calls" ctcp-setup "$@"
 	equal "$name without a fault: exit status" 0 "$RC"
-	NEW=$(machine) NEW_LIST=$(list)
+	machine NEW
+	list NEW_LIST
 	while read -r kind n <&3; do
 		begin "$old" || break
 		AT="$name, $kind at call $n of $(wc -l <"$TMP/calls")"
@@ -190,10 +210,11 @@ walk()
 		judge
 		heal "$@"
 		faults=$((faults + 1))
-	done 3< <(${CHOICE:-chosen} "$TMP/calls")
+	done 3< <(${CHOICE:-kinds} "$TMP/calls" | ${DRAW:-drawn})
 	begin "$old"
 	AT=$name
-	bad "the way back: the machine" "$OLD" "$(machine)"
+	machine NOW
+	bad "the way back: the machine" "$OLD" "$NOW"
 	at_least "$name: faults" 1 $faults
 	equal "$name: faults that did harm" 0 $BROKEN
 	setup cancel --quiet 2>/dev/null
@@ -212,7 +233,7 @@ look()
 	shift
 	BROKEN=0
 	begin "$TMP/one"
-	OLD=$(machine)
+	machine OLD
 	run in_host circuit_faults list "$TMP/calls" ctcp-setup "$@"
 	equal "$name without a fault: exit status" 0 "$RC"
 	# no file is made or written, and nothing large is asked for
@@ -222,9 +243,10 @@ look()
 		run in_host timeout 120 circuit_faults "$kind" "$n" ctcp-setup "$@"
 		[[ $RC = @(0|3|4|137) ]] || bad "exit status" "0, 3, 4 or killed" "$RC $OUT $ERR"
 		faults=$((faults + 1))
-	done 3< <(chosen "$TMP/no-disk")
+	done 3< <(kinds "$TMP/no-disk" | drawn)
 	AT=$name
-	bad "the machine" "$OLD" "$(machine)"
+	machine NOW
+	bad "the machine" "$OLD" "$NOW"
 	[[ $FAULTS = @(ENOSPC|ENOMEM) ]] || at_least "$name: faults" 1 $faults
 	equal "$name: faults that made it tell of a difference" 0 $BROKEN
 }
@@ -250,7 +272,7 @@ refused_confirm()
 # walk_unanswered NAME OLD NEW COMMAND...: of one question, which it asks without a way back
 walk_unanswered()
 {
-	CHOICE=questions QUESTIONS=99 walk "$1, not answered" "${@:2}"
+	CHOICE=questions QUESTIONS=99 DRAW=cat walk "$1, not answered" "${@:2}"
 	at_least "$1: how often it says that it does not know" 1 $UNKNOWN
 }
 
@@ -263,7 +285,7 @@ watch_has() { ! kill -0 "$WATCH" 2>/dev/null || grep -q " $1" "$TMP/watch"; }
 beside_watch()
 {
 	: >"$TMP/watch"
-	ip netns exec "$HOST" circuit_faults "$@" ctcp-setup watch >"$TMP/watch" 2>"$TMP/watch.err" &
+	spawn -e -n "$HOST" circuit_faults "$@" ctcp-setup watch >"$TMP/watch" 2>"$TMP/watch.err" &
 	WATCH=$!
 	until_true 20 watch_has watching
 	in_host ip route del 10.81.0.0/16 2>/dev/null
@@ -277,15 +299,18 @@ beside_watch()
 # restored, a line of it could not be printed.
 judge_watch()
 {
+	machine NOW
 	case $RC in
-	0 | 3) bad "it went on, so the machine is as it was" "$OLD" "$(machine)" ;;
+	0 | 3) bad "it went on, so the machine is as it was" "$OLD" "$NOW" ;;
 	1) bad "it ended and said why" "ctcp-setup:" "${ERR%%: *}:" ;;
 	137) ;;
 	*) bad "exit status" "0, 1, 3 or killed" "$RC $ERR" ;;
 	esac
-	bad "the list" "$OLD_LIST" "$(list)"
+	list NOW
+	bad "the list" "$OLD_LIST" "$NOW"
 	setup apply --quiet "$TMP/one" 2>/dev/null
-	bad "healed: the machine" "$OLD" "$(machine)"
+	machine NOW
+	bad "healed: the machine" "$OLD" "$NOW"
 }
 
 walk_watch()
@@ -294,10 +319,12 @@ walk_watch()
 
 	BROKEN=0
 	begin "$TMP/one"
-	OLD=$(machine) OLD_LIST=$(list)
+	machine OLD
+	list OLD_LIST
 	beside_watch list "$TMP/calls"
 	equal "watch without a fault: exit status" 0 "$RC"
-	same "watch without a fault: the machine" "$OLD" "$(machine)"
+	machine NOW
+	same "watch without a fault: the machine" "$OLD" "$NOW"
 	while read -r kind n <&3; do
 		AT="watch, $kind at call $n of $(wc -l <"$TMP/calls")"
 		beside_watch "$kind" "$n"
@@ -307,7 +334,7 @@ walk_watch()
 		fi
 		judge_watch
 		faults=$((faults + 1))
-	done 3< <(chosen "$TMP/calls")
+	done 3< <(kinds "$TMP/calls" | drawn)
 	at_least "watch: faults" 1 $faults
 	equal "watch: faults that did harm" 0 $BROKEN
 	setup undo --all --quiet 2>/dev/null
