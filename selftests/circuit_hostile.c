@@ -100,6 +100,8 @@
 #define TTL_DEAD_MS	30	/* of these packets none arrives ... */
 #define TTL_ALIVE_MS	100	/* ... and of these all */
 #define TOGGLE_MS	20
+#define WINDOWS_MS	2	/* from one look of windows and accept to the next */
+#define MANY_MS		50
 #define DEAD_MS		20	/* from one byte to the next */
 #define ALL_ACKED_MS	500	/* nothing is in flight then */
 #define RAISED_MS	5	/* from one look to the next */
@@ -110,7 +112,7 @@
 #define BYTE_MS		1000
 #define BURST_RATE	900	/* bytes/s: after a pause a segment lasts 0.8 s */
 #define AHEAD_RATE	160	/* bytes/s */
-#define BURST_BYTES	(400 * 1448)
+#define BURST_BYTES	(160 * 1448)
 #define BURST_GAP_MS	15
 #define HOLE_MS		2000	/* two timeouts */
 #define BURST		100	/* segments */
@@ -392,7 +394,7 @@ static void send_and_look(const struct options *o, struct seen *seen)
 			toggled = clock_ms();
 			toggle(o, turn++, seen);
 		}
-		pause_ms(1);
+		pause_ms(WINDOWS_MS);
 	}
 	report(o, seen);
 	drop_all(o);
@@ -982,7 +984,7 @@ static void run_many(const struct options *o, const char *address, int port)
 	begin = clock_ms();
 	while (clock_ms() - begin < o->ms) {
 		feed(o);
-		pause_ms(10);
+		pause_ms(MANY_MS);
 	}
 	report(o, &seen);
 	drop_all(o);

@@ -51,7 +51,7 @@ module_loaded && WAS_LOADED=1
 need_commands ethtool circuit_hostile circuit_nl circuit_sock ctcp-setup nsenter setpriv ss
 need_module
 
-WINDOW=1000
+WINDOW=400
 FIRST=100000		# subordinate uids
 SUBORDINATES=65536
 MALLORY=65534		# users
@@ -242,17 +242,18 @@ gifts_reset()
 
 # --- breakers ----------------------------------------------------------------------
 
-# trip USER OPTION...: by loss for all; it lasts as long as it needs
+# trip USER OPTION...: by loss for all; it lasts as long as it needs.  Where more is lost,
+# streams wait for timeouts, and their slots for segments.
 trip()
 {
 	local user=$1 pid
 
 	shift
-	background src circuit_hostile send -u "$user" -n 4 -t 120000 "$@" \
+	background src circuit_hostile send -u "$user" -n 4 -p 10 -t 120000 "$@" \
 		$DST4 $PORT >"$TMP/trip"
 	pid=$!
 	until_true 20 grep -q acked "$TMP/trip"
-	damage loss 60%
+	damage loss 30%
 	until_true 60 grep -q 'tripped=4' "$TMP/trip"
 	kill $pid
 	wait $pid 2>/dev/null
@@ -306,7 +307,8 @@ subordinate()
 
 in_wave()
 {
-	[ "$(circuit_field src wave sockets)" = "$1" ]
+	find_circuit_field src wave sockets
+	[ "$VALUE" = "$1" ]
 }
 
 # The windows of a connection that was closed, a line each, until all it had is sent
@@ -387,7 +389,7 @@ two_gifts()
 # alice FILE MS: what she has each second, in the background
 alice()
 {
-	background src circuit_hostile send -u $ALICE -n 1 -t "$2" $DST4 $PORT \
+	background src circuit_hostile send -u $ALICE -n 1 -p 4 -t "$2" $DST4 $PORT \
 		>"$TMP/$1"
 	ALICE_PID=$!
 }
@@ -466,7 +468,7 @@ for_all()
 	fresh
 	alice all 120000
 	trip $MALLORY
-	damage loss 60%
+	damage loss 30%
 	until_true 60 grep -q tripped=1 "$TMP/all"
 	damage
 	kill $ALICE_PID
@@ -1029,12 +1031,18 @@ distant()
 
 many_connected()
 {
-	[ "$(in_src ss -Htn state established "dport = :$PORT" | wc -l)" -ge "$1" ]
+	local connected
+
+	got_in src ss -Htn state established "dport = :$PORT"
+	mapfile -t connected <<<"$GOT"
+	[ -n "$GOT" ] && [ ${#connected[@]} -ge "$1" ]
 }
 
 many_tripped()
 {
-	[ "$(stat_of trips)" -ge "$1" ]
+	got_in src circuit_nl stats
+	find_value trips '[0-9]*' "$GOT"
+	[ "$VALUE" -ge "$1" ]
 }
 
 kept_is()
@@ -1199,7 +1207,7 @@ mem_again()
 # Senders keep little themselves: what is held is the receiver's.
 receivers()
 {
-	local cubic=0
+	local cubic=0 WINDOW=1000
 
 	MEM=$(sysctl -n net.ipv4.tcp_mem)
 	defer mem_again
@@ -1258,9 +1266,9 @@ containers()
 		ip netns add "$ns"
 		defer "ip netns del $ns"
 		ip -n "$ns" link set lo up
-		ip netns exec "$ns" sysctl -qw net.ipv4.tcp_circuit_fcwnd=100000 \
+		spawn -n "$ns" sysctl -qw net.ipv4.tcp_circuit_fcwnd=100000 \
 			net.ipv4.tcp_rmem="4096 131072 2147483647"
-		ip netns exec "$ns" circuit_hostile hold -n 3 -t 30000 127.0.0.1 \
+		spawn -e -n "$ns" circuit_hostile hold -n 3 -t 30000 127.0.0.1 \
 			$PORT >"$TMP/c$i" &
 		pids+=($!)
 		until_true 10 grep -q rcvbuf "$TMP/c$i"
@@ -1438,7 +1446,7 @@ neighbours()
 	until_true 20 grep -q acked "$TMP/quiet"
 	for ((i = 1; i <= 100; i++)); do
 		echo $((i % 7))
-	done | ip netns exec "$other" sh -c 'while read -r n; do
+	done | spawn -n "$other" sh -c 'while read -r n; do
 		echo "$n" >/proc/sys/net/ipv4/tcp_circuit_fcwnd
 		echo "$((n + 500))" >/proc/sys/net/ipv4/tcp_circuit_breaker_ms
 		sleep 0.02
