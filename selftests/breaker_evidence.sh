@@ -45,7 +45,7 @@ other_evidence()
 }
 
 # Where the round trip is short, a queue may cost half of the rate and be no more than
-# the 5 ms that a standing delay must exceed: 1 Gbit/s x 2 ms, onto 400 Mbit/s.
+# the 5 ms that a standing delay must exceed: x 2 ms, onto 0.4 of the rate.
 shortfall()
 {
 	way_back 2
@@ -59,7 +59,7 @@ shortfall()
 	ip -n "$RTR" route replace $FAR via $SHARED
 	until_true 60 state_is open
 	watch_end
-	evidence "onto 400 Mbit/s at 2 ms" $SHORTFALL "$(event tripped)"
+	evidence "onto 0.4 of the rate at 2 ms" $SHORTFALL "$(event tripped)"
 	WINDOW=$(circuit_field src eth1 window)
 	way_back $RTT_MS
 	mended

@@ -4,16 +4,17 @@
 # breaker_lib.sh: what the tests of the circuit breaker (breaker_*.sh) share; read it after
 # lib.sh
 #
-#	src --- rtr === dst	r2: the circuit, 1 Gbit/s
+#	src --- rtr === dst	r2: the circuit, 400 Mbit/s
 #				r3: a tenth of it, for whoever else has that path
 #
 # 10.77.9.1 is on dst's lo, and a circuit by itself; rtr's route to it is the
-# circuit's way.  An emulated machine has a tenth of all rates and counts.
+# circuit's way.  An emulated machine has a quarter of all rates and counts.
 
 need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup
 need_module
 
-RATE_MBIT=1000
+# Enough for a slot of the breaker at a tenth of it; each segment is work for the host.
+RATE_MBIT=400
 [ "$LAB" = uml ] || RATE_MBIT=100
 SHARED_MBIT=$((RATE_MBIT / 10))
 # shellcheck disable=SC2034 # of tests that read this

@@ -39,7 +39,7 @@ random_loss()
 	damage delay 0ms
 }
 
-# All, until so many are lost: 12 ms at 1 Gbit/s
+# All, until so many are lost, in some 60 ms
 burst()
 {
 	local until i
