@@ -340,12 +340,12 @@ serve dst -C circuit
 switch 1000 15140 3028
 for kind in none fq tbf; do
 	below $kind 1000
-	lossless "1 Gbit/s, ten frames, $kind below" 1000 900
+	lossless "1 Gbit/s, ten frames, $kind below" 1000 500
 done
 below none
 timers 2
-lossless "1 Gbit/s, ten frames, 4 streams" 1000 900 -n 4
-lossless "1 Gbit/s, ten frames, 8 streams" 1000 900 -n 8
+lossless "1 Gbit/s, ten frames, 4 streams" 1000 500 -n 4
+lossless "1 Gbit/s, ten frames, 8 streams" 1000 500 -n 8
 short_transfers
 for streams in 3 8 30; do
 	exact $streams
@@ -362,6 +362,6 @@ own_rates
 switch 1000 15140 3028
 unpaced_loses
 switch 10000 65536 6056
-lossless "10 Gbit/s, 64 KB" 10000 300
+lossless "10 Gbit/s, 64 KB" 10000 150
 short_path
 finish
