@@ -19,7 +19,8 @@ help:
 	@echo '                    report in build/bench/, of all of them in docs/bench/, too'
 	@echo 'make bench-quick    the cheap ones among them, asserted'
 	@echo 'make verdicts       what ctcpd says of labelled flows: writes docs/verdicts/'
-	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those)'
+	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those;'
+	@echo '                    MUCH=1: more of what is drawn by chance)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: faster'
 	@echo 'make check-debug    the module'"'"'s tests on kernels that watch themselves'
@@ -49,8 +50,11 @@ tests-bin:
 demo:
 	selftests/lab/demo.sh
 
+# What draws a part of what it could try draws more of it, by MUCH=1
+CHECK_MUCH := $(if $(MUCH),FAULTS=10 FUZZ_CALLS=1000000 NLFUZZ_MESSAGES=1000000 FUZZ_SECONDS=10)
+
 check:
-	selftests/lab/check.sh $(ONLY)
+	$(CHECK_MUCH) selftests/lab/check.sh $(ONLY)
 
 # BENCH_JOBS=1: one machine at a time
 bench:

@@ -52,7 +52,7 @@ mounts()
 # boot NAMESPACE
 boot()
 {
-	ip netns exec "$1" unshare --mount --pid --uts --ipc --cgroup --propagation private --fork \
+	spawn -e -n "$1" unshare --mount --pid --uts --ipc --cgroup --propagation private --fork \
 		--kill-child sh -e -c "$(mounts)
 		exec env -i container=lab PATH=$PATH $SYSTEMD --unit=multi-user.target" \
 		>"$TMP/systemd" 2>&1 </dev/null &

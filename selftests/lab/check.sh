@@ -113,7 +113,7 @@ unit_tests()
 
 fuzzers()
 {
-	make -s -C "$top/tools" O="$top/build/tools" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}"
+	make -s -C "$top/tools" O="$top/build/tools" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"
 }
 
 tap_of()
