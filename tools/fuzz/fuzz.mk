@@ -11,7 +11,7 @@ FUZZ_CC	?= clang
 FUZZ	?= state circuits values items rtnetlink genl trace
 FUZZ_SECONDS ?= 10
 F	:= $(O)/fuzzers
-FUZZ_SAN := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+FUZZ_SAN := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	    -fno-omit-frame-pointer
 # what fake_kernel.c has in place of libc's, link.c's and sysctl.c's
 FUZZ_WRAP := -Wl,--wrap=recvfrom,--wrap=connect,--wrap=link_index,--wrap=sysctl_exists \
