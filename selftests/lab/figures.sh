@@ -23,7 +23,7 @@ list()
 
 	echo "plain 4000 26 circuit 0 6"
 	for alg in circuit cubic htcp; do
-		echo "loss-$alg 1000 50 $alg 0.00454545 20"
+		echo "loss-$alg 1000 50 $alg 0.00454545 10"
 	done
 }
 
