@@ -111,7 +111,7 @@ static void keep_shaper(const struct member *m, const struct order *devices, str
 	c->pace = m->circuit.pace && !circuit_is_htcp(c);
 }
 
-/* Circuits that the file has as they are stand on; the others of the list go. */
+/* Circuits that the file has as they are stand on; the others of the list go, but ctcpd's. */
 static void keep_same(struct state *st, struct file *file)
 {
 	uint32_t i, at;
@@ -119,6 +119,8 @@ static void keep_same(struct state *st, struct file *file)
 	for (i = 0; i < st->n_circuits; i++) {
 		struct member *m = &st->circuits[i], *w;
 
+		if (m->circuit.ctcpd)
+			continue;
 		at = order_find(&file->names, m->circuit.name);
 		w = at == NOWHERE ? NULL : &file->wanted.circuits[file->names.at[at]];
 		m->left_out = w && w->standing == REMOVING;

@@ -69,6 +69,7 @@ struct circuit {
 	bool overbook;		/* its rate and prefix were not held against others' */
 	bool early_window;	/* open a client's window right behind the SYN-ACK */
 	bool bare;		/* the bare command made it, and puts its next one in its place */
+	bool ctcpd;		/* the daemon's: a class with its queue and filters, and no more */
 };
 
 #define CIRCUIT_DEFAULTS { .multiple = 1300, .streams = 1, .shaper = SHAPER_TBF }

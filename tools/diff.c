@@ -406,12 +406,21 @@ bool root_is_new(struct diff *d, const struct item *it)
 
 /* --- kept without a look ---------------------------------------------------- */
 
+/* The class that all circuits of a device share */
+static bool is_of_all_else(const struct want *w)
+{
+	uint32_t minor;
+
+	return w->kind == ITEM_CLASS && !class_minor(w->name, &minor) && minor == CLASS_REST;
+}
+
 /* One circuit's alone, and set to what it still wants by a run that ended */
 static bool can_keep(struct diff *d, const struct item *it, const struct want *w)
 {
 	const struct base *b = it ? item_base(d, it) : NULL;
 
-	if (!b || b->next || b->ifindex != w->ifindex || root_is_new(d, it))
+	if (!b || b->next || b->ifindex != w->ifindex || root_is_new(d, it) ||
+	    (d->yields && is_of_all_else(w)))
 		return false;
 	if (w->kind == ITEM_ROUTE)
 		return strcmp(b->ours, "absent");
@@ -511,22 +520,68 @@ static void hold_bound(struct diff *d, const struct member *m, enum item_kind ki
 		it->held = true;
 }
 
-/* What this circuit wants cannot be told: what it may have stays, its own or shared. */
-void diff_hold(struct diff *d, const struct member *m)
+/* What its device has of it */
+static void hold_device(struct diff *d, const struct member *m)
 {
 	const struct circuit *c = &m->circuit;
-	char name[ITEM_NAME], to[64];
+	char name[ITEM_NAME];
 	uint32_t i;
 
-	hold_shared(d);
 	hold_bound(d, m, ITEM_QDISC, c->dev);
 	hold_bound(d, m, ITEM_TXQLEN, c->dev);
 	hold_bound(d, m, ITEM_CLASS, class_name(name, sizeof(name), c->dev, CLASS_REST));
 	hold_bound(d, m, ITEM_CLASS, class_name(name, sizeof(name), c->dev, m->classid));
-	hold_named(d, ITEM_CIRCUIT, c->name);
-	for (i = 0; i < c->n_to; i++) {
-		hold_named(d, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to[i]));
+	for (i = 0; i < c->n_to; i++)
 		hold_bound(d, m, ITEM_FILTER,
 			   filter_name(name, sizeof(name), c->dev, &c->to[i]));
+}
+
+/* What this circuit wants cannot be told: what it may have stays, its own or shared. */
+void diff_hold(struct diff *d, const struct member *m)
+{
+	const struct circuit *c = &m->circuit;
+	char to[64];
+	uint32_t i;
+
+	hold_shared(d);
+	hold_device(d, m);
+	hold_named(d, ITEM_CIRCUIT, c->name);
+	for (i = 0; i < c->n_to; i++)
+		hold_named(d, ITEM_ROUTE, format_prefix(to, sizeof(to), &c->to[i]));
+}
+
+/* --- aside ------------------------------------------------------------------ */
+
+/* A circuit of the daemon's, in a run that is not: it shares nothing with others. */
+void diff_set_aside(struct diff *d, const struct member *m)
+{
+	struct item *root = diff_find(d, ITEM_QDISC, m->circuit.dev);
+
+	hold_device(d, m);
+	if (root && root->ifindex == m->ifindex)
+		root->aside = true;
+}
+
+static bool is_of_device(enum item_kind kind)
+{
+	return kind == ITEM_QDISC || kind == ITEM_TXQLEN || kind == ITEM_CLASS ||
+	       kind == ITEM_FILTER;
+}
+
+/* In a run of the daemon's: all but what its own devices have, wanted or left over. */
+void diff_set_aside_others(struct diff *d)
+{
+	bool ours = false;
+	int last = 0;
+	uint32_t i;
+
+	for (i = 0; i < d->n_items; i++) {
+		struct item *it = d->items[i];
+
+		if (it->ifindex != last)
+			ours = state_device_is_ctcpds(d->state, it->ifindex);
+		last = it->ifindex;
+		it->aside = !last || !ours || !is_of_device(it->kind);
+		it->held |= it->aside;
 	}
 }

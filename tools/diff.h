@@ -61,6 +61,7 @@ struct item {
 	enum rule rule;
 	bool asked;		/* by a circuit that this command sets */
 	bool held;		/* it stays: a circuit that may want it cannot be planned */
+	bool aside;		/* ... or is none of this run's */
 	bool left;		/* it stays as it is */
 	bool fresh;		/* this run gave it its base */
 	bool made;		/* it was changed */
@@ -86,6 +87,7 @@ struct diff {
 	bool restore;		/* what the circuits want is set again, whoever undid it */
 	bool heal;		/* apply: so it is, but not in place of somebody else's */
 	bool aside;		/* the circuit that wants is not one that is told of */
+	bool yields;		/* what somebody else has changed is an error, -EPERM */
 	bool trust;		/* what is bound to a circuit that stands is as it was set */
 	bool shared_held;	/* as what all circuits share is */
 	uint32_t n_items;
@@ -121,6 +123,8 @@ int diff_want_shared(struct diff *d, const struct wants *w, uint32_t circuit, bo
 void diff_want_same(struct diff *d, uint32_t circuit);
 bool diff_keeps_route(struct diff *d, const char *to, int ifindex);
 void diff_hold(struct diff *d, const struct member *m);
+void diff_set_aside(struct diff *d, const struct member *m);
+void diff_set_aside_others(struct diff *d);
 int diff_end(struct diff *d, struct err *e);
 uint32_t diff_first(const struct diff *d, uint32_t circuit);
 const struct change *diff_change(const struct diff *d, uint32_t circuit, uint32_t k);

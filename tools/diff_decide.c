@@ -267,6 +267,25 @@ static int decide_shadowed(struct diff *d, struct item *it, struct err *e)
 	return 0;
 }
 
+static int refuse_changed(struct diff *d, struct item *it, struct err *e)
+{
+	const struct base *b = item_base(d, it);
+	char now[ITEM_VALUE], ours[ITEM_VALUE];
+
+	d->foreign = it;
+	return err_set(e, -EPERM, "%s %s is \"%s\", which somebody else has set; it was \"%s\"",
+		       item_kind_name(it->kind), it->name,
+		       item_describe(it->kind, it->name, it->now, now, sizeof(now)),
+		       item_describe(it->kind, it->name, b ? b->ours : "absent", ours,
+				     sizeof(ours)));
+}
+
+/* The room for a queue is as good if somebody has made it another. */
+static bool is_room(const struct item *it)
+{
+	return it->kind == ITEM_TXQLEN && strcmp(it->now, "0");
+}
+
 static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 {
 	int rc = is_checked(d, it) ? check_foreign(it, e) : 0;
@@ -279,9 +298,12 @@ static int decide_wanted(struct diff *d, struct item *it, struct err *e)
 		return it->ahead ? decide_shadowed(d, it, e) : 0;
 	if (rc)
 		return leave_foreign(d, it, e);
+	if (d->yields && it->asked && !item_is_ours(d, it) && item_base(d, it) && !is_room(it))
+		return refuse_changed(d, it, e);
 	if (!item_is_ours(d, it))
 		it->left = is_enough(it) ||
-			   (!it->asked && !d->look && !d->restore && !is_healed(d, it));
+			   (!it->asked && !d->look && !d->restore && !is_healed(d, it)) ||
+			   (d->yields && is_room(it));
 	it->left |= (it->held && is_enough(it)) || root_stays(d, it) || is_left_out(d, it);
 	return it->left ? 0 : add_change(d, it, e);
 }
@@ -329,6 +351,8 @@ static int decide_unwanted(struct diff *d, struct item *it, struct err *e)
 		say_ahead(d, it);
 	if (item_is_ours(d, it) || is_nobodys(it) || d->force)
 		return add_change(d, it, e);
+	if (d->yields && !is_room(it))
+		return refuse_changed(d, it, e);
 	leave(d, it);
 	return 0;
 }

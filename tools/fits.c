@@ -24,6 +24,10 @@ static int check_name(const struct circuit *c, const struct member *m, struct er
 {
 	if (strcmp(circuit_name(c), m->circuit.name))
 		return 0;
+	if (m->circuit.ctcpd && !c->ctcpd)
+		return err_set(e, -EEXIST,
+			       "circuit %s is ctcpd's, by which it paces a remote; give this one another name",
+			       m->circuit.name);
 	if (strcmp(c->dev, m->circuit.dev))
 		return err_set(e, -EEXIST,
 			       "circuit %s is that of another device already, %s; %s another name",
@@ -57,6 +61,9 @@ static int check_prefixes(const struct circuit *c, const struct member *m, struc
 	uint32_t i, k;
 	int rc = 0;
 
+	/* without a route: a remote may be reached by two devices, and paced on each */
+	if (c->ctcpd && m->circuit.ctcpd && strcmp(c->dev, m->circuit.dev))
+		return 0;
 	for (i = 0; i < c->n_to; i++)
 		for (k = 0; k < m->circuit.n_to && !rc; k++)
 			rc = check_prefix(&c->to[i], c->overbook, m, &m->circuit.to[k], e);

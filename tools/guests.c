@@ -128,7 +128,7 @@ int guests_hold(struct nl *nl, struct diff *d, struct err *e)
 	for (i = 0; i < d->n_items && !rc && !d->force; i++) {
 		struct item *it = d->items[i];
 
-		if (it->kind == ITEM_QDISC && it->circuit == NOBODY && is_htb(d, it))
+		if (it->kind == ITEM_QDISC && it->circuit == NOBODY && !it->aside && is_htb(d, it))
 			rc = check_root(nl, d, it, e);
 	}
 	return rc;

@@ -27,11 +27,12 @@ static void list_text(const struct state *st)
 	for (i = 0; i < st->n_circuits; i++) {
 		const struct circuit *c = &st->circuits[i].circuit;
 
-		printf("%-16s %-15s %10s %8s %-6s %s\n", c->name,
+		printf("%-16s %-15s %10s %8s %-6s %s%s\n", c->name,
 		       text_copy(dev, sizeof(dev), c->dev),
 		       format_rate(rate, sizeof(rate), c->rate),
 		       format_time(rtt, sizeof(rtt), c->rtt_us), shaper_name(c->shaper),
-		       c->n_to ? format_to(to, sizeof(to), c) : "all");
+		       c->n_to ? format_to(to, sizeof(to), c) : "all",
+		       c->ctcpd ? " (ctcpd's)" : "");
 	}
 }
 
@@ -46,7 +47,10 @@ static json_t *json_circuit(const struct member *m)
 
 	if (c->n_to)
 		json_object_set_new(root, "to", json_to(c));
-	json_algorithm(root, c);
+	if (c->ctcpd)
+		json_object_set_new(root, "owner", json_string("ctcpd"));
+	else
+		json_algorithm(root, c);
 	return root;
 }
 
@@ -60,7 +64,10 @@ static json_t *list_json(const struct state *st)
 	return list;
 }
 
-/* With a begin and an end, by which apply knows a file that was cut short. */
+/*
+ * With a begin and an end, by which apply knows a file that was cut short.  What the daemon
+ * paces it finds out anew, by what the remotes take then.
+ */
 static struct out saved(const struct state *st)
 {
 	struct out o = { .grows = true };
@@ -70,6 +77,8 @@ static struct out saved(const struct state *st)
 	for (i = 0; i < st->n_circuits; i++) {
 		struct circuit c = st->circuits[i].circuit;
 
+		if (c.ctcpd)
+			continue;
 		text_clean(c.dev);
 		out_text(&o, "add");
 		circuit_put(&o, &c);

@@ -49,7 +49,7 @@ struct looker {
 /* One that cannot be planned has no plan to be measured by. */
 static bool is_measured(const struct session *s, uint32_t i)
 {
-	return session_shows(s, i) && !s->planned[i].rc;
+	return session_shows(s, i) && !s->planned[i].rc && !s->state.circuits[i].circuit.ctcpd;
 }
 
 /* --- whose a connection is ------------------------------------------------- */
@@ -65,7 +65,7 @@ static int add_owner(struct looker *lk, uint32_t i)
 
 	if (!c->n_to)
 		l.ifindex = (uint32_t)lk->s->planned[i].facts->out_ifindex;
-	for (k = 0; k < n && !rc && !lk->s->planned[i].rc; k++)
+	for (k = 0; k < n && !rc && !lk->s->planned[i].rc && !c->ctcpd; k++)
 		rc = object_add_prefix(&l.object, &to[k]);
 	if (!rc)
 		rc = lives_add(&lk->owners, &l);

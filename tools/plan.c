@@ -65,7 +65,8 @@ int plan_check_device(const struct circuit *c, const struct facts *f,
 	if (!f->up)
 		return err_set(e, -ENETDOWN, "%s is down; ip link set %s up", f->dev, f->dev);
 	if (f->speed_mbit && c->rate > f->speed_mbit * MBIT)
-		return err_set(e, -ERANGE, "--rate: %s is more than %s carries, %" PRIu64 "mbit",
+		return err_set(e, -ERANGE, "%s%s is more than %s carries, %" PRIu64 "mbit",
+			       c->ctcpd ? "" : "--rate: ",
 			       format_rate(rate, sizeof(rate), c->rate), f->dev, f->speed_mbit);
 	if (f->master[0])
 		note(notes,
@@ -153,14 +154,16 @@ static bool has_bucket(const struct circuit *c)
 	return c->shaper == SHAPER_TBF || c->shaper == SHAPER_HTB;
 }
 
+/* As the qdisc counts it */
+static uint64_t gso_packet_of(const struct facts *f, const struct plan *p)
+{
+	return min_u64(div_up(f->gso_max_size, p->payload), f->gso_max_segs) * p->wire;
+}
+
 static int plan_limit(const struct circuit *c, const struct facts *f,
 		      struct plan *p, struct notes *notes, struct err *e)
 {
-	uint64_t segs = div_up(f->gso_max_size, p->payload);
-
-	if (segs > f->gso_max_segs)
-		segs = f->gso_max_segs;
-	p->gso_packet = segs * p->wire;
+	p->gso_packet = gso_packet_of(f, p);
 	p->limit = (uint64_t)p->fcwnd * p->wire;
 	if (c->shaper == SHAPER_NONE)
 		return 0;
@@ -244,6 +247,19 @@ static int plan_bucket(const struct circuit *c, const struct facts *f,
 		     "above 20gbit %s at the root is one lock for all queues of %s and may not keep up; --shaper %s has one for each",
 		     c->shaper == SHAPER_TBF ? "a tbf" : "an htb", f->dev,
 		     c->shaper == SHAPER_TBF ? "fq" : "none");
+	return check_bucket_time(c, p, e);
+}
+
+/* rate x rtt <= 1.25e18; a GSO packet <= 2^19 + headers, so that the limit fits 32 bits */
+static int plan_paced(const struct circuit *c, const struct facts *f, struct plan *p,
+		      struct err *e)
+{
+	uint64_t bdp = c->rate * c->rtt_us / 1000000;
+
+	p->gso_packet = max_u64(gso_packet_of(f, p), p->wire);
+	p->limit = min_u64(max_u64(bdp, PACED_SOCKETS * 2 * p->gso_packet), UINT32_MAX);
+	p->burst = burst_of(c->rate, p->wire);
+	p->quantum = quantum_of(p->gso_packet, p->wire);
 	return check_bucket_time(c, p, e);
 }
 
@@ -383,6 +399,8 @@ int plan_make(const struct circuit *c, const struct facts *f, struct plan *p,
 
 	memset(p, 0, sizeof(*p));
 	rc = plan_segment(c, f, p, e);
+	if (!rc && c->ctcpd)
+		return plan_paced(c, f, p, e);
 	if (!rc)
 		rc = plan_window(c, p, notes, e);
 	if (!rc)

@@ -48,6 +48,12 @@
  *	window it has.  Of all circuits of the namespace, below the first threshold;
  *	the kernel's own steps above it, 5/4 and 3/2.  Past the pressure threshold
  *	receive windows fall to 16 KB and stay there.  Never more than RAM x 1/2.
+ *  paced, of a circuit of the daemon's: traffic keeps its own window and algorithm.
+ *	burst = max(wire, rate x 200 us): htb lets a packet pass that is larger than the
+ *	bucket and takes it from what follows, so that a GSO packet more in it would only
+ *	be one more burst for the buffer that is overrun.
+ *	limit = max(rate x rtt, PACED_SOCKETS x 2 GSO packets): each socket keeps about
+ *	two in the queue at most (tcp_small_queue_check()), so that none is dropped here.
  *  maxrate, the rate of a flow in fq: the stream's share of the rate, for nothing
  *	else holds the sum.  With --pace the module divides the rate among the
  *	streams that send, so that one alone may have all of it, and fq is told no
@@ -73,6 +79,7 @@
 #define STALL_ROUND_TRIPS 1000U	/* at most one stall in so many round trips */
 #define STREAM_FLOOR	131072U	/* bytes; what TCP gives a new socket, tcp_rmem[1] */
 #define FQ_NO_MAXRATE	UINT32_MAX
+#define PACED_SOCKETS	64U	/* that send to one paced remote at a time */
 
 /* What the plan knows about the device and the host.  */
 struct facts {

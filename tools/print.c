@@ -79,11 +79,27 @@ static void print_buffers(FILE *out, const struct circuit *c, const struct plan 
 	fprintf(out, "\n");
 }
 
+/* What the daemon paces is no circuit: its traffic has a window of its own. */
+static void print_paced_head(FILE *out, const struct circuit *c)
+{
+	char rate[32], rtt[32], to[TO_TEXT], dev[IFNAMSIZ];
+
+	fprintf(out, "%s: %s, paced by ctcpd at %s (", text_copy(dev, sizeof(dev), c->dev),
+		c->name, format_rate(rate, sizeof(rate), c->rate));
+	print_bytes(out, c->rate, "/s) ");
+	fprintf(out, "and %s to %s\n", format_time(rtt, sizeof(rtt), c->rtt_us),
+		format_to(to, sizeof(to), c));
+}
+
 void print_head(FILE *out, const struct circuit *c)
 {
 	char rate[32], rtt[32], to[TO_TEXT], dev[IFNAMSIZ];
 	const char *name = circuit_name(c);
 
+	if (c->ctcpd) {
+		print_paced_head(out, c);
+		return;
+	}
 	fprintf(out, "%s: circuit ", text_copy(dev, sizeof(dev), c->dev));
 	if (strcmp(name, c->dev))
 		fprintf(out, "%s ", name);
@@ -105,6 +121,10 @@ static void print_algorithm(FILE *out, const struct circuit *c)
 
 void print_plan(FILE *out, const struct circuit *c, const struct plan *p)
 {
+	if (c->ctcpd) {
+		print_shaper(out, c, p);
+		return;
+	}
 	print_algorithm(out, c);
 	fprintf(out, "  window   %s%u segments, %" PRIu64 " bytes as %u on the wire",
 		circuit_is_htcp(c) ? "its own; there is room for " : "", p->fcwnd,
@@ -486,10 +506,23 @@ void json_algorithm(json_t *root, const struct circuit *c)
 	json_object_set_new(root, "congctl_why", json_string(circuit_algorithm_why(c)));
 }
 
+static json_t *json_paced(const struct circuit *c, const struct plan *p)
+{
+	return json_pack("{s:s, s:o, s:s, s:o, s:I, s:I, s:s, s:I, s:I, s:I, s:I}",
+			 "owner", "ctcpd", "dev", json_plain(c->dev), "name", circuit_name(c),
+			 "to", json_to(c), "rate_bit_s", (json_int_t)(c->rate * 8),
+			 "rtt_us", (json_int_t)c->rtt_us, "shaper", shaper_name(c->shaper),
+			 "wire_bytes", (json_int_t)p->wire, "limit_bytes", (json_int_t)p->limit,
+			 "burst_bytes", (json_int_t)p->burst,
+			 "quantum_bytes", (json_int_t)p->quantum);
+}
+
 json_t *json_plan(const struct circuit *c, const struct plan *p)
 {
 	json_t *root;
 
+	if (c->ctcpd)
+		return json_paced(c, p);
 	root = json_pack("{s:o,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:I,s:I,s:s,s:f,s:i,s:I,s:[I,I,I],s:b,s:b}",
 			 "dev", json_plain(c->dev), "rate_bit_s", (json_int_t)(c->rate * 8),
 			 "rtt_us", (json_int_t)c->rtt_us, "multiple", c->multiple / 1000.0,

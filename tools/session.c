@@ -201,7 +201,10 @@ static int read_state(struct session *s, bool recover, struct err *e)
 		return rc;
 	s->cut_short = state_is_pending(&s->state);
 	s->waits = s->state.confirm;
-	if (recover)
+	s->theirs = s->cut_short && !state_pending_is_ctcpds(&s->state);
+	if (recover && s->ctcpd && !s->theirs)
+		state_recover_ctcpds(&s->state);
+	else if (recover)
 		state_recover(&s->state);
 	rc = follow_devices(&s->state, e);
 	return rc ? rc : add_module(s, e);
@@ -235,6 +238,20 @@ bool session_shows(const struct session *s, uint32_t i)
 			return false;
 	}
 	return !s->args->circuit.dev[0] || member_is(m, s->args->circuit.dev);
+}
+
+/*
+ * Circuits of the daemon's in an administrator's run, and the other way round: they are
+ * neither planned nor wanted, and stay as they are.  Whoever only looks sees the daemon's, and
+ * one that was in the way of a change comes back with all else.
+ */
+bool session_is_aside(const struct session *s, uint32_t i)
+{
+	const struct member *m = &s->state.circuits[i];
+
+	if (s->ctcpd)
+		return !m->circuit.ctcpd;
+	return m->circuit.ctcpd && m->standing != ADDING && !s->diff.look;
 }
 
 /* Circuits of the list that are asked about at once */

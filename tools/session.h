@@ -55,8 +55,10 @@ struct session {
 	bool held;			/* the lock is; then: */
 	sigset_t mask;			/* of signals, before */
 	bool cut_short;			/* an earlier run was */
+	bool theirs;			/* ... which was none of the daemon's */
 	char failed_for[TCP_CIRCUIT_NAME_LEN];	/* circuit without a plan, "" = none */
 	bool reverting;			/* what cannot be planned does not keep the others */
+	bool ctcpd;			/* the daemon's run: administrators' circuits are aside */
 	struct confirm caller;		/* of --confirm-within: this process */
 	struct confirm waits;		/* as the state has it, also where that was cut short */
 	struct most most;
@@ -87,6 +89,7 @@ int session_shaper(struct session *s, uint32_t i, struct qdisc *q, struct qdisc_
 		   struct err *e);
 const char *planned_why(const struct planned *p);
 bool session_shows(const struct session *s, uint32_t i);
+bool session_is_aside(const struct session *s, uint32_t i);
 void session_ahead(struct session *s, uint32_t first,
 		   bool (*asks)(const struct session *s, uint32_t i),
 		   void (*ask)(struct session *s, uint32_t i));

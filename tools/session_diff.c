@@ -352,6 +352,8 @@ static int want_shared(struct session *s, uint32_t i, bool asked, struct err *e)
 	struct wants w;
 	int rc;
 
+	if (c->ctcpd)
+		return 0;
 	if (most->known && most->htcp == circuit_is_htcp(c) && most->asked >= asked &&
 	    most->buffer >= p->buffer && most->tcp_mem >= p->tcp_mem[0]) {
 		diff_want_same(&s->diff, i);
@@ -382,11 +384,11 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	if (!rc && asked && !s->diff.look)
 		rc = check_prefixes(s, c, e);
 
-	if (!rc && (asked || !keep_routes(s, c, p, &routes)))
+	if (!rc && !c->ctcpd && (asked || !keep_routes(s, c, p, &routes)))
 		rc = want_routes(s, c, p, &routes, e);
 	if (rc)
 		goto out;
-	if (need > p->plan.need)
+	if (need > p->plan.need && !c->ctcpd)
 		plan_memory(p->facts, need - p->plan.need, &p->plan,
 			    asked && !s->reverting ? &s->notes : NULL);
 	rc = want_shared(s, i, asked, e);
@@ -397,7 +399,7 @@ static int want_circuit(struct session *s, uint32_t i, uint64_t need, bool asked
 	wants_own(c, p->facts, &p->plan, &place, routes, own_netns, &w);
 	if (c->guarantee == GUARANTEE_SEMI && sysctl_exists(BREAKER_SYSCTL))
 		wants_add_breaker(c, &w);
-	if (asked && !s->reverting)
+	if (asked && !s->reverting && !c->ctcpd)
 		say_who_uses_it(s, c, p);
 	rc = diff_want(&s->diff, &w, i, asked, e);
 out:
@@ -427,6 +429,11 @@ static int want_or_hold(struct session *s, uint32_t i, uint64_t need, bool asked
 	const struct planned *p = &s->planned[i];
 	struct err why = { "" };
 
+	if (session_is_aside(s, i)) {
+		if (m->circuit.ctcpd)
+			diff_set_aside(&s->diff, m);
+		return 0;
+	}
 	if (s->diff.look && (m->standing == ADDING || m->standing == REMOVING))
 		planned_set(s, i, not_standing(s, m, &why), &why);
 	s->diff.aside = s->diff.look && !session_shows(s, i);
@@ -470,7 +477,7 @@ static void ask_circuit(struct session *s, uint32_t i)
 		return;
 	if (is_asked(s, i) && !s->diff.look)
 		check_prefixes(s, c, &unused);
-	for (k = 0; k < c->n_to; k++)
+	for (k = 0; k < c->n_to && !c->ctcpd; k++)
 		want_route(s, c, &c->to[k], &s->planned[i], &routes[k], &unused);
 	place_of(s, i, &place);
 	w.n = 0;
@@ -490,12 +497,14 @@ static void know_tables(struct session *s)
 	if (s->diff.trust || s->state.n_circuits < s->kernel.backend.many)
 		return;
 	for (i = 0; i < s->state.n_circuits; i++)
-		routes += s->state.circuits[i].circuit.n_to;
+		routes += s->state.circuits[i].circuit.ctcpd ? 0 :
+			  s->state.circuits[i].circuit.n_to;
 	kernel_know(&s->kernel, routes);
 	for (i = 0; i < s->state.n_circuits; i++) {
 		const struct facts *f = s->planned[i].facts;
 
-		if (!s->state.circuits[i].classid || !f->ifindex || f->ifindex == last)
+		if (!s->state.circuits[i].classid || !f->ifindex || f->ifindex == last ||
+		    session_is_aside(s, i))
 			continue;
 		last = f->ifindex;
 		kernel_know_device(&s->kernel, f->dev, f->ifindex);
@@ -534,6 +543,19 @@ static void know_devices(struct session *s)
 	}
 }
 
+/* What the daemon paced until now, where an administrator's circuit takes its place */
+static void say_given_way(struct session *s)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < s->state.n_circuits && !s->ctcpd && !s->reverting; i++)
+		n += s->state.circuits[i].circuit.ctcpd &&
+		     s->state.circuits[i].standing == REMOVING;
+	if (n)
+		note(&s->notes, "ctcpd paced %u remote%s there, which %s with this: what an administrator sets up comes first",
+		     n, n > 1 ? "s" : "", n > 1 ? "end" : "ends");
+}
+
 /* Asked for is what this command adds. */
 int session_diff(struct session *s, struct err *e)
 {
@@ -552,6 +574,10 @@ int session_diff(struct session *s, struct err *e)
 			!s->args->file;
 	if (!rc)
 		rc = diff_begin(&s->diff, e);
+	if (!rc && s->ctcpd)
+		diff_set_aside_others(&s->diff);
+	if (!s->diff.look)
+		say_given_way(s);
 	need = rc ? 0 : need_of_all(s);
 	if (!rc)
 		know_tables(s);

@@ -146,7 +146,7 @@ bool stops(const struct session *s, uint32_t i)
 				       (m->anew || is_nowhere(rc))));
 }
 
-/* One that cannot be planned takes nothing of its wire. */
+/* One that cannot be planned takes nothing of its wire; the daemon's reserve nothing. */
 static int admit_all(struct session *s, struct err *e)
 {
 	struct load *list = calloc(s->state.n_circuits + 1, sizeof(*list));
@@ -160,7 +160,7 @@ static int admit_all(struct session *s, struct err *e)
 		const struct member *m = &s->state.circuits[i];
 		const struct facts *f = s->planned[i].facts;
 
-		if (m->standing == REMOVING || !f->ifindex)
+		if (m->standing == REMOVING || !f->ifindex || m->circuit.ctcpd)
 			continue;
 		list[n++] = (struct load){
 			.circuit = &m->circuit, .ifindex = f->ifindex, .wire = f->wire_ifindex,
@@ -180,7 +180,7 @@ static int plan_each(struct session *s, void **known, struct err *e)
 	uint32_t i;
 
 	for (i = 0; i < s->state.n_circuits; i++) {
-		if (s->state.circuits[i].standing == REMOVING)
+		if (s->state.circuits[i].standing == REMOVING || session_is_aside(s, i))
 			continue;
 		plan_one(s, i, s->state.circuits[i].standing == ADDING, known);
 		if (stops(s, i))

@@ -145,6 +145,10 @@ static int change(struct session *s, uint32_t *at, struct err *e)
 	if (!m)
 		return err_set(e, -ENOENT, "there is no circuit %s; ctcp-setup list lists them",
 			       s->args->name);
+	if (m->circuit.ctcpd)
+		return err_set(e, -EPERM,
+			       "circuit %s is ctcpd's, which sets its rate; ctcp-setup del %s ends it",
+			       m->circuit.name, m->circuit.name);
 	ifindex = m->ifindex;
 	rc = args_parse(s->args->argc, s->args->argv,
 			TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_NAME | TAKES_CONFIRM,

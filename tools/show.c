@@ -167,6 +167,8 @@ static json_t *show_json(struct session *s, uint32_t n, const struct err *troubl
 		root = json_pack("{s:o, s:s, s:I, s:I}", "dev", json_plain(c->dev),
 				 "name", circuit_name(c), "rate_bit_s", (json_int_t)(c->rate * 8),
 				 "rtt_us", (json_int_t)c->rtt_us);
+		if (c->ctcpd)
+			json_object_set_new(root, "owner", json_string("ctcpd"));
 		json_array_append_new(drift, json_string(trouble->text));
 	} else {
 		const uint32_t minor = s->state.circuits[n].classid;

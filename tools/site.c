@@ -90,13 +90,18 @@ static void read_classes(struct site *s)
 
 /* --- the choice ------------------------------------------------------------ */
 
+/* The daemon's give way to whichever is chosen for. */
+static bool is_counted(const struct member *m)
+{
+	return m->standing != REMOVING && !m->circuit.ctcpd;
+}
+
 static void count_standing(struct site *s, const struct state *st, const char *dev)
 {
 	uint32_t i;
 
 	for (i = 0; i < st->n_circuits; i++)
-		if (st->circuits[i].standing != REMOVING &&
-		    !strcmp(st->circuits[i].circuit.dev, dev))
+		if (is_counted(&st->circuits[i]) && !strcmp(st->circuits[i].circuit.dev, dev))
 			site_count(s, &st->circuits[i].circuit);
 }
 
@@ -158,7 +163,7 @@ static void count_on(struct site *s, const struct order *devices, const char *de
 	const struct member *m;
 
 	for (; (m = order_on(devices, i, dev)); i++)
-		if (m->standing != REMOVING)
+		if (is_counted(m))
 			site_count(s, &m->circuit);
 }
 

@@ -234,6 +234,111 @@ bool member_is(const struct member *m, const char *word)
 	return !strcmp(m->circuit.dev, word) || !strcmp(m->circuit.name, word);
 }
 
+/* --- the daemon's ----------------------------------------------------------- */
+
+static bool is_in_the_way(const struct circuit *daemons, const struct circuit *c)
+{
+	uint32_t i, k;
+
+	if (!strcmp(daemons->dev, c->dev))
+		return true;
+	for (i = 0; i < daemons->n_to; i++)
+		for (k = 0; k < c->n_to; k++)
+			if (prefix_holds(&daemons->to[i], &c->to[k]) ||
+			    prefix_holds(&c->to[k], &daemons->to[i]))
+				return true;
+	return false;
+}
+
+/* An administrator's circuit has its device, and its prefixes, for itself. */
+static void give_way(struct state *st, const struct circuit *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits && !c->ctcpd; i++) {
+		struct member *m = &st->circuits[i];
+
+		if (m->circuit.ctcpd && member_is_there(m) && is_in_the_way(&m->circuit, c))
+			m->standing = REMOVING;
+	}
+}
+
+static bool has_daemons(const struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++)
+		if (st->circuits[i].circuit.ctcpd)
+			return true;
+	return false;
+}
+
+static void give_way_to_added(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits && has_daemons(st); i++)
+		if (st->circuits[i].standing == ADDING)
+			give_way(st, &st->circuits[i].circuit);
+}
+
+/* Of a device, and of no use without it */
+static bool goes_with_device(enum item_kind kind)
+{
+	return kind == ITEM_QDISC || kind == ITEM_TXQLEN || kind == ITEM_CLASS ||
+	       kind == ITEM_FILTER;
+}
+
+/*
+ * A state that is pending is so by a run of the daemon's.  It has circuits that are half, or
+ * items of a device that is its own, if an administrator's run came meanwhile.
+ */
+bool state_pending_is_ctcpds(const struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		const struct member *m = &st->circuits[i];
+
+		if ((m->standing == ADDING || m->standing == REMOVING) && !m->circuit.ctcpd)
+			return false;
+	}
+	for (i = 0; i < st->n_base; i++) {
+		const struct base *b = &st->base[i];
+
+		if (b->next && (!goes_with_device(b->kind) ||
+				!state_device_is_ctcpds(st, b->ifindex)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * As state_recover(), for a run of the daemon's alone: what was to be added goes, as it would by
+ * state_recover(), but by its name, so that the items are known as the daemon's.
+ */
+void state_recover_ctcpds(struct state *st)
+{
+	turn_circuits(st, REMOVING, STANDING);
+	turn_circuits(st, ADDING, REMOVING);
+}
+
+/* All circuits that it has, had, or is to have, are the daemon's, and it is one at least. */
+bool state_device_is_ctcpds(const struct state *st, int ifindex)
+{
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		if (st->circuits[i].ifindex != ifindex)
+			continue;
+		if (!st->circuits[i].circuit.ctcpd)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* --- edit ------------------------------------------------------------------ */
 
 /* One more, which stands at @at. */
@@ -241,8 +346,10 @@ int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_
 		 struct err *e)
 {
 	struct member *m;
-	int rc = fits(st, c, e);
+	int rc;
 
+	give_way(st, c);
+	rc = fits(st, c, e);
 	if (rc)
 		return rc;
 	m = state_add(st, c, ifindex);
@@ -259,8 +366,10 @@ int state_insert(struct state *st, const struct circuit *c, int ifindex, uint32_
  */
 int state_insert_all(struct state *st, uint32_t *at, struct err *e)
 {
-	int rc = fits_all(st, at, e);
+	int rc;
 
+	give_way_to_added(st);
+	rc = fits_all(st, at, e);
 	return rc ? rc : class_give_all(st, at, e);
 }
 
@@ -301,6 +410,7 @@ int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32
 	struct circuit bare = *c;
 	uint32_t i, n = 0;
 
+	give_way(st, c);
 	for (i = 0; i < st->n_circuits; i++) {
 		struct member *m = &st->circuits[i];
 
@@ -335,7 +445,8 @@ uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed)
 			continue;
 		if (m->circuit.rest)
 			return m->circuit.rest;
-		sum += m->circuit.shaper == SHAPER_HTB ? m->circuit.rate : 0;
+		/* the daemon's hold what they have, and reserve nothing */
+		sum += m->circuit.shaper == SHAPER_HTB && !m->circuit.ctcpd ? m->circuit.rate : 0;
 	}
 	return plan_rest_rate(speed, sum);
 }

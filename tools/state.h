@@ -30,6 +30,8 @@
  * Its name is the kernel's, which may be one that nobody could set up a circuit by.
  * A class is that of the circuit in the next line, which has it as long as it is there; and
  * behind a line "bare" is one that the bare command made, whatever its device is called now.
+ * Behind a line "ctcpd" is one of the daemon's, which paces a remote by a class and changes
+ * nothing else; it gives way to whatever an administrator sets up (state_insert()).
  *
  * While a change waits for confirmation (ctcp-setup --confirm-within) its circuits are
  * "trial" and those in whose place they are "before", which are back unless it is confirmed
@@ -132,6 +134,9 @@ int state_insert_all(struct state *st, uint32_t *at, struct err *e);
 int state_replace(struct state *st, const struct circuit *c, int ifindex, uint32_t *at,
 		  struct err *e);
 int state_drop(struct state *st, const char *word, bool *any, struct err *e);
+bool state_device_is_ctcpds(const struct state *st, int ifindex);
+bool state_pending_is_ctcpds(const struct state *st);
+void state_recover_ctcpds(struct state *st);
 uint64_t state_rest(const struct state *st, uint32_t at, uint64_t speed);
 
 int state_devices_are(struct state *st, struct device_now *list, uint32_t n);

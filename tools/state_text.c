@@ -174,6 +174,7 @@ static void put_circuits(struct out *o, const struct state *st)
 			out_bytes(o, "\n", 1);
 		}
 		out_text(o, m->circuit.bare ? "bare\n" : "");
+		out_text(o, m->circuit.ctcpd ? "ctcpd\n" : "");
 		out_text(o, verbs[m->standing]);
 		circuit_put(o, &m->circuit);
 	}
@@ -232,6 +233,7 @@ struct parser {
 	int ifindex;
 	uint32_t classid;	/* of a class line, for the next circuit */
 	bool bare;		/* of a bare line, likewise */
+	bool ctcpd;		/* of a line that says whose it is */
 	unsigned int line;
 	bool begun, other_boot, ended;
 	bool file;		/* of circuits, that a person wrote */
@@ -282,6 +284,21 @@ static int parse_bare(struct parser *p, int n)
 	return 0;
 }
 
+static int parse_ctcpd(struct parser *p, int n)
+{
+	if (n != 1 || p->ctcpd)
+		return -EBADMSG;
+	p->ctcpd = true;
+	return 0;
+}
+
+/* Nothing but a class, in the place that a class line gives it */
+static bool may_be_ctcpds(const struct circuit *c)
+{
+	return c->shaper == SHAPER_HTB && !c->pace && !c->default_cc && !c->early_window &&
+	       c->guarantee == GUARANTEE_FULL && !c->rest && !c->uplink;
+}
+
 /*
  * In a state the device is that of the line above, which may have any name that the kernel
  * takes, whatever it was called when the circuit was set up.
@@ -329,14 +346,18 @@ static int parse_circuit(struct parser *p, int n, char **words, enum standing st
 	htb = a.circuit.shaper == SHAPER_HTB;
 	if (!p->file && htb != !!p->classid)
 		return -EBADMSG;
+	if (p->ctcpd && (p->bare || !may_be_ctcpds(&a.circuit)))
+		return -EBADMSG;
 	m = state_add(p->st, &a.circuit, p->ifindex);
 	if (!m)
 		return -ENOMEM;
 	m->standing = standing;
 	m->classid = p->classid;
 	m->circuit.bare = p->bare;
+	m->circuit.ctcpd = p->ctcpd;
 	p->classid = 0;
 	p->bare = false;
+	p->ctcpd = false;
 	return 0;
 }
 
@@ -469,6 +490,8 @@ static int parse_line(struct parser *p, char *line)
 		return parse_class(p, n, words);
 	if (!strcmp(words[0], "bare"))
 		return parse_bare(p, n);
+	if (!strcmp(words[0], "ctcpd"))
+		return parse_ctcpd(p, n);
 	if (!strcmp(words[0], "base"))
 		return parse_base(p, n, words);
 	if (!strcmp(words[0], "confirm"))

@@ -346,7 +346,8 @@ static int write_beside(const char *path, const char *text, size_t len)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	rc = write_all(fd, text, len);
+	/* whoever shows circuits reads it, whatever the umask of who set them up */
+	rc = fchmod(fd, 0644) ? -errno : write_all(fd, text, len);
 	if (!rc && fsync(fd))
 		rc = -errno;
 	if (close(fd) && !rc)
@@ -556,6 +557,20 @@ static bool is_state(const char *name)
 	return n > end && name[0] != '.' && !strcmp(name + n - end, SUFFIX);
 }
 
+/* A circuit that does: the daemon's need none */
+static bool needs_module(const struct state *st, char dev[IFNAMSIZ])
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n_circuits; i++) {
+		if (st->circuits[i].circuit.ctcpd)
+			continue;
+		memcpy(dev, st->circuits[i].circuit.dev, IFNAMSIZ);
+		return true;
+	}
+	return false;
+}
+
 /* One that cannot be read may have circuits, too. */
 static bool has_circuits(const struct store *s, const char *path, char dev[IFNAMSIZ])
 {
@@ -570,11 +585,8 @@ static bool has_circuits(const struct store *s, const char *path, char dev[IFNAM
 	rc = read_file(path, &text, &len);
 	if (rc)
 		return rc != -ENOENT;
-	if (!state_parse(text, len, s->boot, &st, &unused)) {
-		has = st.n_circuits;
-		if (has)
-			memcpy(dev, st.circuits[0].circuit.dev, IFNAMSIZ);
-	}
+	if (!state_parse(text, len, s->boot, &st, &unused))
+		has = needs_module(&st, dev);
 	state_free(&st);
 	free(text);
 	return has;

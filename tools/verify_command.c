@@ -25,6 +25,7 @@ struct report {
 	char dev[IFNAMSIZ];	/* whose guests are told of */
 	unsigned int circuits, differences;
 	unsigned int ours, left_over;	/* of the differences: of circuits, and of none any more */
+	unsigned int ctcpds;		/* ... and of what the daemon paces */
 	unsigned int troubles, blocked;	/* of ours: not planned, and behind what is somebody's */
 	bool over;		/* a change that waits has not been taken back */
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
@@ -40,7 +41,7 @@ static void print_whose(const struct circuit *of)
 		return;
 	}
 	if (strcmp(circuit_name(of), of->dev))
-		printf("%s on ", circuit_name(of));
+		printf("%s%s on ", circuit_name(of), of->ctcpd ? " of ctcpd" : "");
 	printf("%s: ", text_copy(dev, sizeof(dev), of->dev));
 }
 
@@ -50,11 +51,13 @@ static void add_change(struct report *r, const struct circuit *of, const struct 
 	char is[ITEM_TEXT], wants[ITEM_TEXT], line[DRIFT_TEXT], name[ITEM_NAME], dev[IFNAMSIZ];
 
 	r->differences++;
-	if (of)
+	if (of && of->ctcpd)
+		r->ctcpds++;
+	else if (of)
 		r->ours++;
 	else
 		r->left_over++;
-	if (of && drift_is_blocked(c))
+	if (of && !of->ctcpd && drift_is_blocked(c))
 		r->blocked++;
 	if (!r->list) {
 		print_whose(of);
@@ -80,8 +83,9 @@ static void add_trouble(struct report *r, const struct circuit *of, const char *
 	char dev[IFNAMSIZ];
 
 	r->differences++;
-	r->ours++;
-	r->troubles++;
+	r->ctcpds += of->ctcpd;
+	r->ours += !of->ctcpd;
+	r->troubles += !of->ctcpd;
 	text_copy(dev, sizeof(dev), of->dev);
 	if (r->list) {
 		json_array_append_new(r->list,
@@ -212,6 +216,9 @@ static void put_advice(const struct report *r, struct out *o)
 		out_text(o, "ctcp-setup change NAME sets again what is lost, "
 			 "ctcp-setup undo NAME goes back");
 	}
+	if (r->ctcpds)
+		out_text(o, "; ctcpd lets go of what somebody else has changed, "
+			 "ctcp-setup del NAME ends it at once");
 	if (r->left_over) {
 		out_text(o, "; ctcp-setup undo ");
 		out_text(o, force);
@@ -219,7 +226,7 @@ static void put_advice(const struct report *r, struct out *o)
 	}
 	if (r->over)
 		out_text(o, "; ctcp-setup cancel takes back the change that was not confirmed");
-	if (r->differences > r->ours + r->left_over + r->over)
+	if (r->differences > r->ours + r->ctcpds + r->left_over + r->over)
 		out_text(o, "; what is somebody else's is not ours to change");
 }
 

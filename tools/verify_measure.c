@@ -59,7 +59,8 @@ static uint32_t tell_all(const struct session *s, const struct measure *measures
 			planned_why(&s->planned[i]),
 		};
 
-		if (!session_shows(s, i))
+		/* what a remote takes, and not what was planned, is the daemon's measure */
+		if (!session_shows(s, i) || m.circuit->ctcpd)
 			continue;
 		judge(s, i, &measures[i], &j);
 		tell(s, &m, list);

@@ -241,7 +241,7 @@ void wants_shared(const struct circuit *c, const struct plan *p, struct wants *w
 
 /*
  * All else, behind what there is in @w.  @place: of htb; @routes: one for each prefix of
- * @c, which last as long as @w.
+ * @c, which last as long as @w; of the daemon's NULL, as what it paces goes its own way.
  */
 void wants_own(const struct circuit *c, const struct facts *f, const struct plan *p,
 	       const struct place *place, const struct route_want *routes, bool own_netns,
@@ -251,9 +251,9 @@ void wants_own(const struct circuit *c, const struct facts *f, const struct plan
 
 	want_shaper(w, c, f, p);
 	want_htb(w, c, f, p, place);
-	if (!circuit_is_htcp(c))
+	if (!c->ctcpd && !circuit_is_htcp(c))
 		want_circuit(w, c, f, p);
-	for (k = 0; k < c->n_to; k++)
+	for (k = 0; k < c->n_to && !c->ctcpd; k++)
 		want_route(w, &routes[k]);
 	want_default_cc(w, c, own_netns);
 	for (k = 0; k < w->n; k++)
