@@ -187,12 +187,9 @@ int history_tidy(struct history *h, int64_t now, struct err *e)
 	return history_used(h, rc, e);
 }
 
-/* The lowest and the highest address of a prefix */
-static void bind_range(struct history *h, const struct prefix *p)
+int prefix_range(const struct prefix *p, unsigned char low[16], unsigned char high[16])
 {
 	int bytes = p->family == AF_INET ? 4 : 16;
-	const enum history_stmt of[] = { STMT_LOWEST, STMT_FORGET };
-	unsigned char low[16], high[16];
 	int i;
 
 	for (i = 0; i < bytes; i++) {
@@ -202,6 +199,15 @@ static void bind_range(struct history *h, const struct prefix *p)
 		low[i] = p->addr[i] & ~mask;
 		high[i] = p->addr[i] | mask;
 	}
+	return bytes;
+}
+
+static void bind_range(struct history *h, const struct prefix *p)
+{
+	const enum history_stmt of[] = { STMT_LOWEST, STMT_FORGET };
+	unsigned char low[16], high[16];
+	int bytes = prefix_range(p, low, high), i;
+
 	for (i = 0; i < 2; i++) {
 		sqlite3_bind_blob(h->stmt[of[i]], 1, low, bytes, SQLITE_TRANSIENT);
 		sqlite3_bind_blob(h->stmt[of[i]], 2, high, bytes, SQLITE_TRANSIENT);

@@ -50,7 +50,7 @@ struct visit {
 	uint32_t flows;
 	char algorithm[ALGORITHM_LEN];
 	char dev[IFNAMSIZ];	/* the device that it left by */
-	bool paced;
+	bool paced;			/* a part of it was, at least */
 	struct judgement judgement;
 };
 

@@ -34,6 +34,17 @@ static int set_behind(struct history *h, int64_t since, struct err *e)
 	return db_end(h, db_run(h, STMT_SET_BEHIND, NULL, "write", e), e);
 }
 
+/* They are few enough for one transaction. */
+static int rebase_searches(struct history *h, int64_t behind, struct err *e)
+{
+	sqlite3_stmt *s = h->stmt[STMT_REBASE_SEARCHES];
+	int rc = db_begin(h, e);
+
+	sqlite3_bind_int64(s, 1, h->now);
+	sqlite3_bind_int64(s, 2, behind);
+	return rc ?: db_end(h, db_run(h, STMT_REBASE_SEARCHES, NULL, "write", e), e);
+}
+
 /* What the clock's wrong time was is not known: as old as the time at which it was noticed */
 static int rebase(struct history *h, int64_t behind, struct err *e)
 {
@@ -50,7 +61,7 @@ static int rebase(struct history *h, int64_t behind, struct err *e)
 		if (!rc)
 			rc = db_end(h, db_run(h, STMT_REBASE, &changed, "write", e), e);
 	}
-	return rc;
+	return rc ?: rebase_searches(h, behind, e);
 }
 
 static int tidy_stamps(struct history *h, struct err *e)
@@ -81,7 +92,20 @@ static int expire(struct history *h, struct err *e)
 	return bounds_delete(h, STMT_EXPIRE, STEPS_MAX, NULL, e);
 }
 
+/* The first of them has the lowest stamp: where it may stay all may. */
+static int expire_searches(struct history *h, struct err *e)
+{
+	int64_t before = h->now - (int64_t)h->limits.keep_s, earliest;
+	int rc = db_get(h, STMT_EARLIEST_SEARCH, &earliest, e);
+
+	if (rc || !earliest || earliest > before)
+		return rc;
+	rc = db_begin(h, e);
+	sqlite3_bind_int64(h->stmt[STMT_EXPIRE_SEARCHES], 1, before);
+	return rc ?: db_end(h, db_run(h, STMT_EXPIRE_SEARCHES, NULL, "write", e), e);
+}
+
 int clock_tidy(struct history *h, struct err *e)
 {
-	return tidy_stamps(h, e) ?: expire(h, e);
+	return tidy_stamps(h, e) ?: expire(h, e) ?: expire_searches(h, e);
 }

@@ -30,7 +30,9 @@ static const char *const sql[STMTS] = {
 		"SELECT remote FROM visit"
 		" WHERE remote BETWEEN ?1 AND ?2 AND length(remote) = ?3 ORDER BY remote LIMIT 1",
 	[STMT_EARLIEST] = "SELECT min(stamp) FROM visit",
-	[STMT_LATEST] = "SELECT max(stamp) FROM visit",
+	[STMT_LATEST] =
+		"SELECT max(latest) FROM (SELECT max(stamp) AS latest FROM visit"
+		" UNION ALL SELECT max(stamp) FROM search)",
 	[STMT_BEHIND] = "SELECT behind FROM clock",
 	[STMT_SET_BEHIND] = "UPDATE clock SET behind = ?1",
 	[STMT_REBASE] =
@@ -38,6 +40,28 @@ static const char *const sql[STMTS] = {
 		" (SELECT id FROM visit WHERE stamp > ?1 ORDER BY stamp LIMIT ?3)",
 	[STMT_PAGES] = "PRAGMA page_count",
 	[STMT_FREE] = "PRAGMA freelist_count",
+	[STMT_PUT_SEARCH] =
+		"INSERT OR REPLACE INTO search"
+		" (remote, bits, dev, seen, stamp, since, reason, stood_down, search) VALUES"
+		" (?1, ?2, ?3, ?4, max(?4, coalesce((SELECT max(stamp) FROM search), ?4)),"
+		" ?5, ?6, ?7, ?8)",
+	[STMT_DELETE_SEARCH] =
+		"DELETE FROM search WHERE remote = ?1 AND bits = ?2 AND dev = ?3",
+	[STMT_SEARCHES] =
+		"SELECT remote, bits, dev, since, reason, stood_down, search FROM search"
+		" ORDER BY stamp DESC, id DESC",
+	[STMT_COUNT_SEARCHES] = "SELECT count(*) FROM search",
+	[STMT_OLDEST_SEARCH] =
+		"DELETE FROM search WHERE id IN"
+		" (SELECT id FROM search ORDER BY stamp, id LIMIT ?1)",
+	[STMT_FORGET_SEARCHES] =
+		"DELETE FROM search WHERE remote BETWEEN ?1 AND ?2 AND length(remote) = ?3"
+		" AND bits >= ?4",
+	[STMT_EARLIEST_SEARCH] = "SELECT min(stamp) FROM search",
+	[STMT_EXPIRE_SEARCHES] = "DELETE FROM search WHERE stamp <= ?1",
+	[STMT_REBASE_SEARCHES] =
+		"UPDATE search SET stamp = CASE WHEN seen > ?1 THEN ?2 ELSE seen END"
+		" WHERE stamp > ?1",
 };
 
 /*

@@ -36,6 +36,11 @@ enum history_stmt {
 	STMT_BEHIND, STMT_SET_BEHIND,
 	STMT_REBASE,	/* of ?3 visits the stamp: history_clock.c */
 	STMT_PAGES, STMT_FREE,
+	/* history_search.c: */
+	STMT_PUT_SEARCH, STMT_DELETE_SEARCH, STMT_SEARCHES, STMT_COUNT_SEARCHES,
+	STMT_OLDEST_SEARCH,	/* deletes ?1 */
+	STMT_FORGET_SEARCHES,	/* of ?1 .. ?2, of ?3 bytes, with at least ?4 bits */
+	STMT_EARLIEST_SEARCH, STMT_EXPIRE_SEARCHES, STMT_REBASE_SEARCHES,
 	STMTS
 };
 
@@ -104,6 +109,8 @@ int clock_tidy(struct history *h, struct err *e);
 int history_ready(struct history *h, struct err *e);
 int history_used(struct history *h, int rc, struct err *e);
 int history_reopen(struct history *h, struct err *e);
+/* The lowest and the highest address of a prefix; their bytes */
+int prefix_range(const struct prefix *p, unsigned char low[16], unsigned char high[16]);
 
 /* history_visit.c: the columns of a visit, to and from SQL */
 #define VISIT_COLUMNS \

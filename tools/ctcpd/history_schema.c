@@ -25,6 +25,7 @@
  * ended: as the clock said it; stamp: the same, but never lower than that of a visit which was
  * added before, so that a clock which was set back makes none older than it is.
  * remote: the address, 4 or 16 bytes.  clock.behind: since when the clock has been behind.
+ * search: of version 2, as search_format() has it; seen: when it was put, as ended is of a visit.
  * visit_known: in it rows are in the order of their id, too, which is that in which they go.
  */
 static const char *const steps[] = {
@@ -44,6 +45,11 @@ static const char *const steps[] = {
 	"CREATE INDEX visit_known ON visit (verdict <> 'unknown');"
 	"CREATE TABLE clock (behind INTEGER);"
 	"INSERT INTO clock VALUES (NULL);",
+	"CREATE TABLE search (id INTEGER PRIMARY KEY, remote BLOB NOT NULL,"
+	" bits INTEGER NOT NULL, dev TEXT NOT NULL, seen INTEGER NOT NULL,"
+	" stamp INTEGER NOT NULL, since INTEGER NOT NULL, reason TEXT NOT NULL,"
+	" stood_down TEXT NOT NULL, search TEXT NOT NULL, UNIQUE (remote, bits, dev));"
+	"CREATE INDEX search_stamp ON search (stamp, id);",
 };
 
 #define VERSION	((int)(sizeof(steps) / sizeof(steps[0])))

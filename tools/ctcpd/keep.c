@@ -68,6 +68,7 @@ static bool is_begun_anew(struct keep *k, int rc, const struct err *e)
 {
 	if (rc != -EBADMSG && rc != -ESTALE)
 		return false;
+	k->anew++;
 	log_say(k->log, LOG_WARNING, "the history is begun anew: %s", e->text);
 	return true;
 }
@@ -85,6 +86,8 @@ static bool is_open(struct keep *k, int64_t now)
 	if (aside)
 		log_say(k->log, LOG_WARNING,
 			"the history is begun anew: %s", k->why.text);
+	if (k->history)
+		k->anew++;
 	return k->history;
 }
 
@@ -126,7 +129,7 @@ void keep_flush(struct keep *k, int64_t now)
 		return;
 	write_waiting(k, now);
 	/* what waits is what could not be written just now */
-	if (!k->n)
+	if (!k->n && !k->searches_wait)
 		tidy(k, now);
 	say_how_it_is(k);
 }
@@ -275,15 +278,67 @@ static uint64_t forget_waiting(struct keep *k, const struct prefix *p)
 int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e)
 {
 	uint64_t waiting = forget_waiting(k, p);
+	uint32_t searches;
 	int rc = 0;
 
 	*n = 0;
 	if (k->history) {
-		rc = history_forget(k->history, p, n, e);
+		rc = history_forget(k->history, p, n, e) ?:
+		     history_forget_searches(k->history, p, &searches, e);
 		is_begun_anew(k, rc, e);
 	} else if (k->file[0]) {
 		rc = err_set(e, k->rc, "what the history has stays: %s", k->why.text);
 	}
 	*n += waiting;
+	return rc;
+}
+
+/* --- searches --------------------------------------------------------------------------- */
+
+/* What came of a write; the next keep_flush() says it. */
+static int wrote_search(struct keep *k, int rc)
+{
+	k->rc = rc;
+	k->failed += rc != 0;
+	k->searches_wait = rc != 0;
+	return rc;
+}
+
+int keep_put_searches(struct keep *k, const struct search_row *rows, uint32_t n, int64_t now)
+{
+	int rc;
+
+	if (!n)
+		k->searches_wait = false;
+	if (!k->file[0] || !n)
+		return 0;
+	if (!is_open(k, now))
+		return wrote_search(k, k->rc);
+	rc = history_put_searches(k->history, rows, n, now, &k->why);
+	if (is_begun_anew(k, rc, &k->why))
+		rc = history_put_searches(k->history, rows, n, now, &k->why);
+	return wrote_search(k, rc);
+}
+
+int keep_delete_search(struct keep *k, const struct prefix *to, const char *dev, int64_t now)
+{
+	int rc;
+
+	if (!k->file[0])
+		return 0;
+	if (!is_open(k, now))
+		return wrote_search(k, k->rc);
+	rc = history_delete_search(k->history, to, dev, &k->why);
+	return wrote_search(k, is_begun_anew(k, rc, &k->why) ? 0 : rc);
+}
+
+int keep_searches(struct keep *k, search_fn each, void *data, struct err *e)
+{
+	int rc = is_missing(k, e);
+
+	if (rc || !k->history)
+		return rc;
+	rc = history_searches(k->history, each, data, e);
+	is_begun_anew(k, rc, e);
 	return rc;
 }

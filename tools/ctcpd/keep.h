@@ -11,6 +11,7 @@
 
 #include "config.h"
 #include "history.h"
+#include "history_search.h"
 #include "log.h"
 #include "remotes.h"
 
@@ -24,6 +25,8 @@ struct keep {
 	struct visit *waiting;		/* a ring of KEEP_MAX, made with the first */
 	uint32_t first, n;
 	uint64_t failed, lost, lost_said;	/* writes so far; visits so far; of these, told */
+	uint32_t anew;			/* goes up when what is open is another history */
+	bool searches_wait;		/* some could not be written */
 	int rc;				/* of the last try, -errno */
 	struct err why;
 };
@@ -44,6 +47,13 @@ int keep_each(struct keep *k, const struct prefix *remote, int64_t since, visit_
 int keep_remotes(struct keep *k, int64_t since, remote_history_fn each, void *data,
 		 struct err *e);
 int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e);
+/*
+ * Searches are the caller's to keep: what could not be written he writes again with the next poll,
+ * and where @anew has changed all of them.  0 where none are kept.
+ */
+int keep_put_searches(struct keep *k, const struct search_row *rows, uint32_t n, int64_t now);
+int keep_delete_search(struct keep *k, const struct prefix *to, const char *dev, int64_t now);
+int keep_searches(struct keep *k, search_fn each, void *data, struct err *e);
 static inline bool keep_ok(const struct keep *k)
 {
 	return !k->rc;

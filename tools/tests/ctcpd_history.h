@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,15 @@ static inline bool there_is(const struct place *p, const char *suffix)
 
 	snprintf(name, sizeof(name), "%s%s", p->file, suffix);
 	return !lstat(name, &st);
+}
+
+static inline void run_sql(const char *file, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 static inline void put_file(const char *name, const void *bytes, size_t len)

@@ -21,15 +21,6 @@ static mode_t mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-static void run_sql(const char *file, const char *sql)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 /* malloc()ed */
 static char *read_file(const char *path, size_t *len)
 {

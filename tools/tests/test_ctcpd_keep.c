@@ -4,17 +4,15 @@
  * of those that are lost and of a history that goes from under the daemon.
  */
 #include "ctcpd_history.h"
+#include "ctcpd_said.h"
 
 #include "ctcpd/keep.h"
-
-#define LOG_BYTES	8192
 
 struct kept {
 	struct keep keep;
 	struct config config;
 	struct log log;
-	char said[LOG_BYTES];	/* what has been logged so far */
-	int stderr_before, file;
+	struct said said;	/* what has been logged so far */
 };
 
 static void begin(struct kept *k, const char *file)
@@ -23,41 +21,26 @@ static void begin(struct kept *k, const char *file)
 	config_defaults(&k->config);
 	snprintf(k->config.history, sizeof(k->config.history), "%s", file);
 	log_open(&k->log, false);
-	k->stderr_before = dup(STDERR_FILENO);
-	k->file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	assert_true(k->stderr_before >= 0 && k->file >= 0);
-	assert_true(dup2(k->file, STDERR_FILENO) >= 0);
+	said_begin(&k->said);
 	keep_open(&k->keep, &k->config, &k->log, NOW);
 }
 
-/* Of the log so far, how many lines have this */
 static uint32_t logged(struct kept *k, const char *what)
 {
-	ssize_t n = pread(k->file, k->said, sizeof(k->said) - 1, 0);
-	const char *at = k->said;
-	uint32_t times = 0;
-
-	assert_true(n >= 0);
-	k->said[n] = 0;
-	while ((at = strstr(at, what))) {
-		times++;
-		at += strlen(what);
-	}
-	return times;
+	return said_times(&k->said, what);
 }
 
 static void close_keep(struct kept *k)
 {
 	keep_close(&k->keep, NOW);
-	dup2(k->stderr_before, STDERR_FILENO);
-	close(k->stderr_before);
+	said_end(&k->said);
 	log_close(&k->log);
 }
 
 static void end(struct kept *k)
 {
 	close_keep(k);
-	close(k->file);
+	said_close(&k->said);
 }
 
 static void visit(struct kept *k, uint32_t n, enum reason reason)
@@ -117,7 +100,7 @@ static void lost_ones_are_told(void **state)
 	assert_int_equal(logged(&k, "the oldest are lost"), 1);
 	close_keep(&k);
 	assert_int_equal(logged(&k, "4099 visits are lost"), 1);
-	close(k.file);
+	said_close(&k.said);
 }
 
 static void lost_ones_of_one_poll_are_told(void **state)
