@@ -9,6 +9,15 @@
  * before, or the highest delivery rate, which the receiver's own pace shapes) and what lost:
  * upward by steps that double, then by halves, until they are SETTLED apart.
  *
+ * Margin.  A rate is proved in seconds and kept for hours.  What is too much by less than the
+ * seconds can show, in loss below what counts as one or in a buffer that fills, loses for all
+ * of the hours: so what is kept is MARGIN below the largest r that did not lose.  It is wide
+ * enough for both: no loss above half of it counts as none, and a rate is held for PROOF_RTTS,
+ * in which half of it fills a buffer of one round trip.  It is narrow enough to be no loss
+ * itself: high > C lost, low >= high - high / SETTLED, and low - low / MARGIN is 98 % of C.
+ * Nor is less kept than NO_WORSE of before.  The proved rate stays known: more is tried from
+ * there, not what was tried before, and a margin is not taken twice.
+ *
  * What counts.  An interval in which the application had nothing to send for more than
  * APP_MAX, or with fewer than SEGS_MIN segments, says nothing of the path; nor does one that a
  * window, a send buffer or a local qdisc held.  A flow that pacing holds is clean by its
@@ -45,7 +54,9 @@
 #define FULL		90U		/* percent of the rate */
 #define NO_WORSE	98U		/* percent of what was carried before */
 #define BETTER		103U
-#define SETTLED		50U		/* high - low <= high / SETTLED: 2 % */
+#define SETTLED		100U		/* high - low <= high / SETTLED: 1 % */
+#define MARGIN		100U		/* rate / MARGIN: 1 % */
+#define PROOF_RTTS	(2U * MARGIN)	/* at C + C / this, a round trip's buffer fills */
 #define PROBE		20U		/* rate / PROBE: 5 % */
 #define LESS		10U		/* rate / LESS: 10 %, where nothing tells how much */
 #define LOSING		3U
@@ -84,7 +95,7 @@ static uint64_t clamp_rate(uint64_t rate)
 	return rate < RATE_MIN ? RATE_MIN : rate > RATE_MAX ? RATE_MAX : rate;
 }
 
-static uint64_t goodput(const struct tally *t)
+uint64_t search_goodput(const struct tally *t)
 {
 	return rate_of(t->acked, t->us);
 }
@@ -120,15 +131,16 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* What is no more than this has not lost. */
+/* What is no more than this has not lost, and the margin makes up for it. */
 static uint64_t clean_part(const struct search *s)
 {
 	uint64_t tenth = part_of(s->base.retrans, s->base.segs) / 10;
+	uint64_t part = tenth < PPM / MARGIN / 2 ? tenth : PPM / MARGIN / 2;
 
-	return larger(larger(tenth, CLEAN_PPM), s->tolerated);
+	return larger(larger(part, CLEAN_PPM), s->tolerated);
 }
 
-static bool has_lost(const struct search *s, uint64_t retrans, uint64_t segs)
+bool search_has_lost(const struct search *s, uint64_t retrans, uint64_t segs)
 {
 	return retrans >= RETRANS_MIN && part_of(retrans, segs) > clean_part(s);
 }
@@ -148,7 +160,7 @@ static bool is_full(const struct search *s, uint64_t rate)
 }
 
 /* It says something of the path. */
-static bool counts(const struct observation *o)
+bool search_counts(const struct observation *o)
 {
 	if (o->mixed || !o->us || o->us > US_MAX || o->segs < SEGS_MIN || o->app > APP_MAX)
 		return false;
@@ -207,6 +219,21 @@ static void take_back(struct search *s, enum search_reason reason, struct decisi
 	s->settling = false;
 }
 
+/* Below it no rate can be as good as none was. */
+static uint64_t floor_of(const struct search *s)
+{
+	return clamp_rate(percent_of(search_goodput(&s->base), NO_WORSE));
+}
+
+/* Of a rate that is proved: what of it is kept */
+static uint64_t with_margin(const struct search *s, uint64_t rate)
+{
+	uint64_t less = larger(rate - rate / MARGIN, floor_of(s));
+
+	return less < rate ? less : rate;
+}
+
+/* @rate is proved. */
 static void keep(struct search *s, uint64_t rate, enum search_reason reason, struct decision *d)
 {
 	s->state = SEARCH_KEPT;
@@ -215,7 +242,7 @@ static void keep(struct search *s, uint64_t rate, enum search_reason reason, str
 	s->full_us = 0;
 	s->upward = false;
 	s->low = rate;
-	set_rate(s, rate, reason, d);
+	set_rate(s, with_margin(s, rate), reason, d);
 }
 
 /* It goes on to lose as it does, but not twice as much. */
@@ -255,18 +282,24 @@ static void try_rate(struct search *s, uint64_t rate, enum search_reason reason,
 
 /* --- trying ---------------------------------------------------------------- */
 
-/* Below it no rate can be as good as none was. */
-static uint64_t floor_of(const struct search *s)
+static uint64_t first_step(uint64_t rate)
 {
-	return clamp_rate(percent_of(goodput(&s->base), NO_WORSE));
+	return rate / PROBE + 1;
+}
+
+/* Of a probe the first step is as narrow as it gets, if it lost: what is proved stays so. */
+static bool is_in_vain(const struct search *s)
+{
+	uint64_t first = first_step(s->low);
+
+	return s->upward && s->high - s->low <= first && s->step <= 2 * first;
 }
 
 static bool is_narrow(const struct search *s)
 {
 	uint64_t apart = s->high > s->low ? s->high - s->low : 0;
 
-	/* of a probe the first step is as narrow as it gets */
-	return apart <= s->high / SETTLED || (s->upward && apart <= s->low / PROBE + 1);
+	return apart <= s->high / SETTLED;
 }
 
 static void try_between(struct search *s, enum search_reason reason, struct decision *d)
@@ -290,7 +323,7 @@ static void try_more(struct search *s, struct decision *d)
 	s->step *= 2;
 	if (!s->upward && peak > s->low + s->low / SETTLED && peak < next) {
 		next = peak;
-		s->step = peak / PROBE + 1;
+		s->step = first_step(peak);
 	}
 	if (s->low >= RATE_MAX)
 		settle(s, SEARCH_NO_HELP, d);
@@ -313,18 +346,20 @@ static void try_less(struct search *s, struct decision *d)
 
 static bool carries_more(const struct search *s)
 {
-	return goodput(&s->now) >= percent_of(goodput(&s->base), BETTER);
+	return search_goodput(&s->now) >= percent_of(search_goodput(&s->base), BETTER);
 }
 
 static void note_better(struct search *s)
 {
-	uint64_t carried = goodput(&s->now);
+	uint64_t carried = search_goodput(&s->now);
 
 	if (!carries_more(s) || carried <= s->better_goodput)
 		return;
 	s->better = s->rate;
 	s->better_goodput = carried;
 	s->better_part = (uint32_t)part_of(s->now.retrans, s->now.segs);
+	if (!s->low)
+		s->proof = s->now;
 }
 
 static void probe_in_vain(struct search *s, struct decision *d)
@@ -359,7 +394,7 @@ static void lost(struct search *s, struct decision *d)
 {
 	note_better(s);
 	s->high = s->rate;
-	if (s->upward && is_narrow(s))
+	if (is_in_vain(s))
 		probe_in_vain(s, d);
 	else if (is_lost_anyway(s))
 		try_peak(s, d);
@@ -371,18 +406,19 @@ static void lost(struct search *s, struct decision *d)
 
 static void did_not_lose(struct search *s, struct decision *d)
 {
-	uint64_t carried = goodput(&s->now);
+	uint64_t carried = search_goodput(&s->now);
 
 	if (s->upward && !is_full(s, carried)) {
 		probe_in_vain(s, d);
 		return;
 	}
-	if (!s->upward && carried < percent_of(goodput(&s->base), NO_WORSE)) {
+	if (!s->upward && carried < percent_of(search_goodput(&s->base), NO_WORSE)) {
 		take_back(s, SEARCH_NO_HELP, d);
 		return;
 	}
 	s->probes = 0;
 	s->low = s->rate;
+	s->proof = s->now;
 	/* what holds it now is not the rate */
 	if (!is_full(s, carried))
 		settle(s, SEARCH_NO_HELP, d);
@@ -390,14 +426,21 @@ static void did_not_lose(struct search *s, struct decision *d)
 		try_more(s, d);
 }
 
+/* Long enough for what is too much by more than the margin to show */
+static bool is_enough(const struct search *s, uint64_t rtt_us)
+{
+	return s->now.n >= TRY_N && s->now.segs >= segs_needed(s) &&
+	       s->now.us >= PROOF_RTTS * rtt_us;
+}
+
 static void observe_trying(struct search *s, const struct observation *o, struct decision *d)
 {
 	tally_add(&s->now, o);
-	if (has_lost(s, s->now.retrans, s->now.segs)) {
+	if (search_has_lost(s, s->now.retrans, s->now.segs)) {
 		/* that it carries more all the same may be chance, for as many as those before */
 		if (s->now.n >= (carries_more(s) ? BASE_N : 2))
 			lost(s, d);
-	} else if (s->now.n >= TRY_N && s->now.segs >= segs_needed(s)) {
+	} else if (is_enough(s, o->min_rtt_us)) {
 		did_not_lose(s, d);
 	}
 }
@@ -413,6 +456,7 @@ static void begin_trying(struct search *s, enum search_reason reason, struct dec
 	s->tolerated = 0;
 	s->upward = false;
 	s->peaked = false;
+	tally_clear(&s->proof);
 	if (first < least)
 		first = least;
 	if (s->high && first >= s->high)
@@ -458,8 +502,9 @@ static void probe(struct search *s, struct decision *d)
 	s->upward = true;
 	s->full_us = 0;
 	s->high = 0;
-	s->low = s->rate;
-	s->step = s->rate / PROBE + 1;
+	/* from what is proved, which is more by the margin */
+	s->low = larger(s->low, s->rate);
+	s->step = first_step(s->low);
 	try_more(s, d);
 	if (d->action)
 		d->reason = SEARCH_PROBE;
@@ -469,7 +514,7 @@ static void observe_kept(struct search *s, const struct observation *o, struct d
 {
 	uint64_t wait = FULL_US << (s->probes < PROBES_MAX ? s->probes : PROBES_MAX);
 
-	if (has_lost(s, o->retrans, o->segs)) {
+	if (search_has_lost(s, o->retrans, o->segs)) {
 		tally_add(&s->now, o);
 		s->full_us = 0;
 		if (++s->losing >= LOSING)
@@ -483,7 +528,7 @@ static void observe_kept(struct search *s, const struct observation *o, struct d
 	s->full_us += o->us;
 	if (wait > DAY_S * PPM)
 		wait = DAY_S * PPM;
-	if (s->full_us >= wait && may_change(s) && s->rate < RATE_MAX)
+	if (s->full_us >= wait && may_change(s) && s->low < RATE_MAX)
 		probe(s, d);
 }
 
@@ -575,9 +620,11 @@ void search_observe(struct search *s, const struct observation *o, uint32_t min_
 	}
 	if (s->state == SEARCH_TAKEN_BACK && o->at >= s->again)
 		begin_watching(s);
-	if (!counts(o) || o->paced != s->rate)
+	if (!search_counts(o))
 		return;
 	s->counted = s->seen;
+	if (o->paced != s->rate)
+		return;
 	if (s->settling) {
 		s->settling = false;
 		return;

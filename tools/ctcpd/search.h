@@ -8,7 +8,7 @@
  *
  *	watching	not paced; overruns are counted
  *	trying		paced at a rate that has to prove itself
- *	kept		paced at a rate that has
+ *	kept		paced a margin below a rate that has
  *	taken-back	not paced, as it did not help; not tried again for a while
  *
  * What is known of a remote comes from its own acknowledgements: one that fakes them has its
@@ -63,7 +63,11 @@ struct search {
 	bool settling;		/* the first observation at a rate counts nothing */
 	bool peaked;		/* the highest delivery rate was tried, as less lost as well */
 	uint64_t rate;		/* bytes/s that is to be in force, 0 = not paced */
-	uint64_t low, high;	/* bytes/s: what did not lose, what did; 0 = not known */
+	/*
+	 * bytes/s: what did not lose, what did; 0 = not known.  What is kept is a margin below
+	 * @low; of a search that an earlier ctcpd wrote it is @low, until the next probe.
+	 */
+	uint64_t low, high;
 	uint64_t step;		/* bytes/s: of the next one upward */
 	uint64_t better;	/* bytes/s: it lost, but carried more than without; 0 = none */
 	uint64_t better_goodput;
@@ -71,6 +75,7 @@ struct search {
 	uint32_t tolerated;	/* ... which the rate that is kept is allowed */
 	struct tally base;	/* before it was paced, or since it loses at a rate that was kept */
 	struct tally now;	/* at this rate */
+	struct tally proof;	/* at @low, or as yet the best: why it is kept */
 	uint32_t others;	/* counted while watching, that were not overrun */
 	uint32_t losing;	/* of those kept, that lost; a clean one takes one off */
 	uint32_t failures;	/* taken back so often */
@@ -113,6 +118,7 @@ struct decision {
 	enum search_reason reason;	/* also where only the state changes */
 };
 
+uint64_t search_goodput(const struct tally *t);	/* bytes/s, with headers; 0 = not known */
 /* @bytes of data in segments of @mss of it, each with @headers: link, IP and TCP with options */
 uint64_t search_on_wire(uint64_t bytes, uint32_t mss, uint32_t headers);
 
@@ -123,6 +129,11 @@ void search_observe(struct search *s, const struct observation *o, uint32_t min_
 void search_tick(struct search *s, int64_t now, struct decision *d);
 /* Somebody else changed what was paced, or an administrator set up his own: it is not paced */
 void search_stand_down(struct search *s, int64_t now);
+
+/* Whether so many segments of one interval, or of several, are a loss beside what is known */
+bool search_has_lost(const struct search *s, uint64_t retrans, uint64_t segs);
+/* Whether it says something of the path at all */
+bool search_counts(const struct observation *o);
 
 #define SEARCH_ALIKE_MIN	3U	/* hosts that show the same */
 
@@ -146,5 +157,8 @@ int search_parse(const char *text, struct search *s, struct err *e);
 
 const char *search_state_name(enum search_state state);
 const char *search_reason_text(enum search_reason reason);
+/* In the history and in JSON, never changed; what is not known is SEARCH_NO_REASON's, "none" */
+const char *search_reason_name(enum search_reason reason);
+enum search_reason search_reason_of_name(const char *name);
 
 #endif

@@ -24,17 +24,47 @@ static const char * const reasons[SEARCH_REASONS] = {
 	[SEARCH_NO_REASON] = "",
 	[SEARCH_OVERRUN] = "it is overrun; the best rate that it took is tried",
 	[SEARCH_TRY_LESS] = "it lost at that rate; less is tried",
-	[SEARCH_TRY_MORE] = "it lost nothing at that rate; more is tried",
+	[SEARCH_TRY_MORE] = "it lost hardly anything at that rate; more is tried",
 	[SEARCH_PROVED] = "it carries no less than before, and hardly retransmits",
 	[SEARCH_BETTER] = "it carries more than before",
 	[SEARCH_LOSES_AGAIN] = "it loses again at a rate that it took; less is tried",
-	[SEARCH_PROBE] = "it was full for long without loss; more is tried",
+	[SEARCH_PROBE] = "it used its rate in full for long without loss; more is tried",
 	[SEARCH_PROBE_IN_VAIN] = "it takes no more than it did",
-	[SEARCH_NO_HELP] = "pacing does not help it; taken back",
-	[SEARCH_TOO_MANY] = "what it takes changes too often; taken back for today",
+	[SEARCH_NO_HELP] = "pacing does not help it",
+	[SEARCH_TOO_MANY] = "the rate that it takes changes too often",
 	[SEARCH_NEAR] = "its round trip is too short to be paced",
-	[SEARCH_FORGOTTEN] = "nothing was seen of it for two weeks",
+	[SEARCH_FORGOTTEN] = "it had no interval that counts for two weeks",
 };
+
+static const char * const names[SEARCH_REASONS] = {
+	[SEARCH_NO_REASON] = "none",
+	[SEARCH_OVERRUN] = "overrun",
+	[SEARCH_TRY_LESS] = "try-less",
+	[SEARCH_TRY_MORE] = "try-more",
+	[SEARCH_PROVED] = "proved",
+	[SEARCH_BETTER] = "better",
+	[SEARCH_LOSES_AGAIN] = "loses-again",
+	[SEARCH_PROBE] = "probe",
+	[SEARCH_PROBE_IN_VAIN] = "probe-in-vain",
+	[SEARCH_NO_HELP] = "no-help",
+	[SEARCH_TOO_MANY] = "too-many",
+	[SEARCH_NEAR] = "near",
+	[SEARCH_FORGOTTEN] = "forgotten",
+};
+
+const char *search_reason_name(enum search_reason reason)
+{
+	return names[reason < SEARCH_REASONS ? reason : SEARCH_NO_REASON];
+}
+
+enum search_reason search_reason_of_name(const char *name)
+{
+	int r = SEARCH_REASONS;
+
+	while (--r > SEARCH_NO_REASON && strcmp(names[r], name))
+		;
+	return (enum search_reason)r;
+}
 
 const char *search_state_name(enum search_state state)
 {
@@ -68,7 +98,7 @@ static const struct field fields[] = {
 	FIELD("step", step, 1ULL << 60), FIELD("better", better, RATE_MAX),
 	FIELD("better-goodput", better_goodput, UINT64_MAX),
 	FIELD("better-part", better_part, PPM), FIELD("tolerated", tolerated, 2 * PPM),
-	TALLY("base", base), TALLY("now", now),
+	TALLY("base", base), TALLY("now", now), TALLY("proof", proof),
 	FIELD("others", others, UINT32_MAX), FIELD("losing", losing, UINT32_MAX),
 	FIELD("failures", failures, UINT32_MAX), FIELD("probes", probes, UINT32_MAX),
 	FIELD("full-us", full_us, 1ULL << 50), FIELD("seen", seen, INT64_MAX / 2),
