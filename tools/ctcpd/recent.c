@@ -5,16 +5,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "recent.h"
 
 #define CHAINS_LEAST 64U
 
-/* FNV-1a, its upper bits in its lower ones, too */
-static uint32_t hash_of(const void *key, size_t len)
+/*
+ * FNV-1a, its upper bits in its lower ones, too.  Remotes choose their addresses: which of them
+ * share a chain is another thing in each table.
+ */
+static uint32_t hash_of(const struct recent *r, const void *key, size_t len)
 {
 	const unsigned char *p = key, *end = p + len;
-	uint32_t hash = 2166136261U;
+	uint32_t hash = 2166136261U ^ r->seed;
 
 	for (; p < end; p++)
 		hash = (hash ^ *p) * 16777619U;
@@ -24,6 +28,9 @@ static uint32_t hash_of(const void *key, size_t len)
 void recent_init(struct recent *r)
 {
 	memset(r, 0, sizeof(*r));
+	/* early in a boot there is none yet: then it is as good as no seed */
+	if (getrandom(&r->seed, sizeof(r->seed), GRND_NONBLOCK) != sizeof(r->seed))
+		r->seed = 0;
 	TAILQ_INIT(&r->order);
 }
 
@@ -35,7 +42,7 @@ void recent_free(struct recent *r)
 
 struct recent_node *recent_peek(const struct recent *r, const void *key, size_t len)
 {
-	uint32_t hash = hash_of(key, len);
+	uint32_t hash = hash_of(r, key, len);
 	struct recent_node *n = r->chains ? r->table[hash & (r->chains - 1)] : NULL;
 
 	while (n && (n->hash != hash || n->len != len || memcmp(n->key, key, len)))
@@ -85,7 +92,7 @@ int recent_add(struct recent *r, struct recent_node *node)
 {
 	if (make_room(r))
 		return -ENOMEM;
-	node->hash = hash_of(node->key, node->len);
+	node->hash = hash_of(r, node->key, node->len);
 	chain(r, node);
 	TAILQ_INSERT_TAIL(&r->order, node, by_use);
 	r->n++;

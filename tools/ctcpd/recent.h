@@ -24,6 +24,7 @@ struct recent_node {
 TAILQ_HEAD(recent_order, recent_node);
 
 struct recent {
+	uint32_t seed;			/* of its hashes */
 	uint32_t n, chains;		/* chains: a power of two; 0 = none so far */
 	struct recent_node **table;
 	struct recent_order order;	/* the one used longest ago first */
