@@ -34,20 +34,44 @@
 
 static int read_mode(const char *what, const char *value, struct config *c, struct err *e)
 {
-	if (!strcmp(value, "observe")) {
-		c->mode = MODE_OBSERVE;
-		return 0;
-	}
-	if (!strcmp(value, "act"))
-		return err_set(e, -EOPNOTSUPP,
-			       "%s: \"act\" comes with pacing, which this version does not have; observe is the only mode",
-			       what);
-	return err_set(e, -EINVAL, "%s: \"%s\" is no mode; observe is the only one", what, value);
+	if (strcmp(value, "observe") && strcmp(value, "act"))
+		return err_set(e, -EINVAL, "%s: \"%s\" is no mode; observe and act are", what,
+			       value);
+	c->mode = !strcmp(value, "act") ? MODE_ACT : MODE_OBSERVE;
+	return 0;
 }
 
 static void put_mode(const struct config *c, char buf[CONFIG_VALUE])
 {
-	out_copy(buf, CONFIG_VALUE, c->mode == MODE_OBSERVE ? "observe" : "");
+	out_copy(buf, CONFIG_VALUE, c->mode == MODE_ACT ? "act" : "observe");
+}
+
+static int read_yes(const char *what, const char *value, bool *yes, struct err *e)
+{
+	if (strcmp(value, "no") && strcmp(value, "yes"))
+		return err_set(e, -EINVAL, "%s: \"%s\" is neither no nor yes", what, value);
+	*yes = !strcmp(value, "yes");
+	return 0;
+}
+
+static int read_one_lock(const char *what, const char *value, struct config *c, struct err *e)
+{
+	return read_yes(what, value, &c->one_lock, e);
+}
+
+static void put_one_lock(const struct config *c, char buf[CONFIG_VALUE])
+{
+	out_copy(buf, CONFIG_VALUE, c->one_lock ? "yes" : "no");
+}
+
+static int read_subnets(const char *what, const char *value, struct config *c, struct err *e)
+{
+	return read_yes(what, value, &c->subnets, e);
+}
+
+static void put_subnets(const struct config *c, char buf[CONFIG_VALUE])
+{
+	out_copy(buf, CONFIG_VALUE, c->subnets ? "yes" : "no");
 }
 
 static int read_poll(const char *what, const char *value, struct config *c, struct err *e)
@@ -183,6 +207,8 @@ static const struct key {
 	void (*put)(const struct config *c, char buf[CONFIG_VALUE]);
 } keys[] = {
 	{ "ctcpd", "mode", read_mode, put_mode },
+	{ "ctcpd", "one-lock", read_one_lock, put_one_lock },
+	{ "ctcpd", "subnets", read_subnets, put_subnets },
 	{ "ctcpd", "poll", read_poll, put_poll },
 	{ "ctcpd", "look", read_look, put_look },
 	{ "ctcpd", "min-rtt", read_min_rtt, put_min_rtt },

@@ -6,6 +6,8 @@
  *
  *	[ctcpd]
  *	mode = observe
+ *	one-lock = no
+ *	subnets = no
  *	poll = 5s
  *	look = 200ms
  *	min-rtt = 1ms
@@ -28,10 +30,15 @@
 
 #define CONFIG_FILE	"/etc/ctcpd.conf"
 
-enum mode { MODE_OBSERVE };
+enum mode {
+	MODE_OBSERVE,		/* it changes nothing */
+	MODE_ACT,		/* what is overrun is paced */
+};
 
 struct config {
 	enum mode mode;
+	bool one_lock;			/* a device with several queues may get one root qdisc */
+	bool subnets;			/* hosts that show the same may be paced as one */
 	uint64_t poll_us;		/* between two polls: 1 s to 60 s */
 	uint64_t look_us;		/* between two looks at a suspect: 50 ms to 1 s; 0 = none */
 	uint64_t min_rtt_us;		/* remotes below it are left alone */

@@ -13,7 +13,7 @@ static struct asked asked_of(struct daemon *d)
 {
 	return (struct asked){
 		.totals = &d->observer.totals, .remotes = d->observer.remotes, .keep = &d->keep,
-		.config = &d->config,
+		.config = &d->config, .act = d->act,
 	};
 }
 
@@ -79,8 +79,8 @@ static int forget(struct daemon *d, const json_t *question, json_t **answer, str
 {
 	const char *prefix = json_string_value(json_object_get(question, "remote"));
 	struct forgetting f = { .daemon = d };
+	uint32_t remotes, paced;
 	uint64_t visits = 0;
-	uint32_t remotes;
 	int rc;
 
 	if (!prefix)
@@ -90,13 +90,15 @@ static int forget(struct daemon *d, const json_t *question, json_t **answer, str
 		return rc;
 	remotes_each(d->observer.remotes, forget_said, &f);
 	remotes = remotes_forget(d->observer.remotes, &f.prefix);
+	paced = act_forget(d->act, &f.prefix, now_s());
 	rc = keep_forget(&d->keep, &f.prefix, &visits, e);
 	if (rc)
 		return rc;
-	log_say(&d->log, LOG_INFO, "%s is forgotten, as somebody asked: %u remotes, %llu visits",
-		prefix, remotes, (unsigned long long)visits);
-	*answer = json_pack("{s:o, s:o}", "remotes", json_count(remotes), "visits",
-			    json_count(visits));
+	log_say(&d->log, LOG_INFO,
+		"%s is forgotten, as somebody asked: %u remotes, %llu visits, %u that were paced",
+		prefix, remotes, (unsigned long long)visits, paced);
+	*answer = json_pack("{s:o, s:o, s:o}", "remotes", json_count(remotes), "visits",
+			    json_count(visits), "paced", json_count(paced));
 	return *answer ? 0 : err_set(e, -ENOMEM, "no memory for the answer");
 }
 

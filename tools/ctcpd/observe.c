@@ -85,7 +85,7 @@ static int visit_done(struct remote *r, void *data)
 	struct observer *o = data;
 	struct visit v = {
 		.remote = r->addr, .began = when_s(r->began_us), .ended = when_s(r->seen_us),
-		.flows = r->flows, .judgement = r->now,
+		.flows = r->flows, .paced = r->paced, .judgement = r->now,
 	};
 	unsigned int i;
 
@@ -213,7 +213,7 @@ static void say_how_it_went(struct observer *o, int rc, const struct err *e)
 	}
 }
 
-void observe_poll(struct observer *o)
+bool observe_poll(struct observer *o)
 {
 	uint64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	struct poll_totals *t = &o->totals;
@@ -231,6 +231,7 @@ void observe_poll(struct observer *o)
 	t->history_ok = keep_ok(o->keep);
 	log_say(o->log, LOG_DEBUG, "poll %" PRIu64 ": %u flows, %u remotes, %" PRIu64 " us of CPU",
 		t->polls, t->flows, t->remotes, t->cpu_us);
+	return !rc;
 }
 
 /* What fails here the next poll says, if it lasts. */

@@ -36,7 +36,8 @@ struct observer {
 int observe_begin(struct observer *o, const struct config *c, struct log *log, struct keep *keep,
 		  struct err *e);
 void observe_end(struct observer *o);	/* visits are handed to the history */
-void observe_poll(struct observer *o);
+/* True: it was read, and the remotes are as of it */
+bool observe_poll(struct observer *o);
 void observe_look(struct observer *o);
 
 /* s of CLOCK_REALTIME; us of CLOCK_BOOTTIME are diag_clock()'s */

@@ -7,7 +7,19 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
+#include "notify.h"
 #include "run.h"
+
+/* What is true of it, whatever the configuration says */
+void daemon_say_mode(struct daemon *d)
+{
+	bool acts = act_totals(d->act)->acts;
+
+	d->said_acts = acts;
+	log_say(&d->log, LOG_INFO, "ctcpd %s %s", CTCP_VERSION,
+		acts ? "paces what is overrun" : "observes; it changes nothing");
+	notify(acts ? "STATUS=paces what is overrun" : "STATUS=observes");
+}
 
 /* The next poll is a whole interval away. */
 int daemon_timers(struct daemon *d)
@@ -27,7 +39,7 @@ void daemon_tell_metrics(struct daemon *d)
 	char *text;
 
 	if (d->metrics && d->observer.remotes &&
-	    !metrics_text(&d->observer.totals, d->observer.remotes, &text, &len))
+	    !metrics_text(&d->observer.totals, d->observer.remotes, d->act, &text, &len))
 		metrics_set(d->metrics, text, len);
 }
 
@@ -119,6 +131,9 @@ void daemon_reload(struct daemon *d)
 		log_say(&d->log, LOG_ERR, "metrics.listen stays as it was: %s", e.text);
 	say_changes(d, &old);
 	keep_change(&d->keep, &d->config, now_s());
+	act_reload(d->act, now_s());
+	if (old.mode != d->config.mode)
+		daemon_say_mode(d);
 	if (old.poll_us != d->config.poll_us)
 		daemon_timers(d);
 }

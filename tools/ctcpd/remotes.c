@@ -239,6 +239,7 @@ static void turn_over(struct remotes *rs, struct entry *en)
 
 	free(r->gone);
 	r->gone = NULL;
+	r->paced = false;
 	r->began_us = rs->now_us;
 	r->seen_us = rs->now_us;
 	en->gone = (struct sums){ 0 };

@@ -21,6 +21,14 @@
 #define VISIT_MAX_US	3600000000ULL	/* 1 h */
 #define REMOTES_MAX	65536U		/* the one visited longest ago goes first */
 
+/* The counters of a remote as act_observe() last saw them */
+struct remote_seen {
+	uint64_t epoch;			/* of that poll, 0 = never */
+	uint64_t began_us, seen_us;	/* CLOCK_BOOTTIME, as the remote had them */
+	uint64_t acked;			/* bytes */
+	uint32_t segs, retrans;
+};
+
 struct remote {
 	struct prefix addr;		/* full length */
 	uint32_t flows;			/* now */
@@ -30,6 +38,8 @@ struct remote {
 	enum verdict told;		/* what the log said last */
 	uint32_t ifindex;
 	char algorithm[ALGORITHM_LEN];
+	bool paced;			/* a part of this visit was, at least */
+	struct remote_seen before;
 };
 
 /* Of all flows, as of the last poll */

@@ -40,7 +40,11 @@ static void set_looks(struct daemon *d, bool on)
 
 static void poll_now(struct daemon *d)
 {
-	observe_poll(&d->observer);
+	bool whole = observe_poll(&d->observer);
+
+	act_poll(d->act, d->observer.remotes, whole, diag_clock(), now_s());
+	if (d->begun && act_totals(d->act)->acts != d->said_acts)
+		daemon_say_mode(d);
 	set_looks(d, d->observer.suspects);
 	daemon_metrics_again(d);
 	daemon_tell_metrics(d);
@@ -162,7 +166,8 @@ static int begin(struct daemon *d, struct err *e)
 	if (rc)
 		return rc;
 	keep_open(&d->keep, &d->config, &d->log, now_s());
-	return 0;
+	d->act = act_begin(&d->config, &d->log, &d->keep, now_s(), e);
+	return d->act ? 0 : -ENOMEM;
 }
 
 static void close_fd(int fd)
@@ -175,6 +180,7 @@ static void end(struct daemon *d)
 {
 	if (d->keep.log) {
 		observe_end(&d->observer);
+		act_end(d->act);
 		keep_close(&d->keep, now_s());
 	}
 	if (d->metrics)
@@ -190,8 +196,9 @@ static void end(struct daemon *d)
 static void say_begun(struct daemon *d)
 {
 	d->watchdog_us = notify_watchdog();
-	log_say(&d->log, LOG_INFO, "ctcpd %s observes; it changes nothing", CTCP_VERSION);
-	notify("READY=1\nSTATUS=observes");
+	daemon_say_mode(d);
+	d->begun = true;
+	notify("READY=1");
 }
 
 int run(const struct run_options *options, struct err *e)

@@ -8,6 +8,7 @@
 #ifndef CTCPD_RUN_H
 #define CTCPD_RUN_H
 
+#include "act.h"
 #include "control.h"
 #include "observe.h"
 
@@ -23,13 +24,15 @@ struct daemon {
 	struct log log;
 	struct keep keep;
 	struct observer observer;
+	struct act *act;		/* NULL: it has not begun */
 	struct metrics *metrics;	/* NULL: off */
 	struct control *control;
 	int epoll, polls, looks, signals;
 	uint64_t began_us;		/* CLOCK_BOOTTIME */
 	uint64_t watchdog_us;		/* between two signs of life, 0 = nobody waits for them */
 	uint64_t alive_us;		/* the last one */
-	bool stop;
+	bool begun, stop;
+	bool said_acts;			/* what the log has of it, and systemd's status */
 };
 
 /* Until a signal ends it.  0, or it could not begin: -errno and a sentence */
@@ -40,6 +43,7 @@ int daemon_answer(const json_t *question, json_t **answer, void *data, struct er
 
 /* reload.c */
 void daemon_reload(struct daemon *d);
+void daemon_say_mode(struct daemon *d);
 int daemon_metrics(struct daemon *d, struct err *e);
 /* Once more where it could not listen: also at the beginning, and with each poll */
 void daemon_metrics_again(struct daemon *d);

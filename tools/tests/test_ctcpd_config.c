@@ -44,7 +44,7 @@ static void values(const struct config *c, char *buf, size_t len)
 			 config_value(c, i, value));
 }
 
-#define DEFAULTS "mode=observe;poll=5s;look=200ms;min-rtt=1ms;" \
+#define DEFAULTS "mode=observe;one-lock=no;subnets=no;poll=5s;look=200ms;min-rtt=1ms;" \
 		 "history.file=/var/lib/ctcpd/history.db;history.size=64mb;history.visits=200000;history.keep=14d;metrics.listen=;"
 
 static void test_defaults(void **state)
@@ -71,6 +71,10 @@ static void test_good(void **state)
 		const char *text, *part;
 	} rows[] = {
 		{ "[ctcpd]\nmode = observe\n", "mode=observe;" },
+		{ "[ctcpd]\nmode = act\n", "mode=act;one-lock=no;subnets=no;" },
+		{ "[ctcpd]\none-lock = yes\n", "mode=observe;one-lock=yes;" },
+		{ "[ctcpd]\none-lock = no\n", "one-lock=no;" },
+		{ "[ctcpd]\nsubnets = yes\n", "one-lock=no;subnets=yes;" },
 		{ "[ctcpd]\npoll=1s", "poll=1s;" },
 		{ "[ctcpd]\r\npoll = 60s\r\n", "poll=1min;" },
 		{ "\xef\xbb\xbf[ctcpd]\npoll = 2s\n", "poll=2s;" },
@@ -110,9 +114,9 @@ static void test_bad(void **state)
 	static const struct {
 		const char *text, *line, *why;
 	} rows[] = {
-		{ "[ctcpd]\nmode = act\n", "2",
-		  "mode: \"act\" comes with pacing, which this version does not have; observe is" },
-		{ "[ctcpd]\nmode = Observe\n", "2", "mode: \"Observe\" is no mode" },
+		{ "[ctcpd]\nmode = Observe\n", "2", "mode: \"Observe\" is no mode; observe and" },
+		{ "[ctcpd]\none-lock = 1\n", "2", "one-lock: \"1\" is neither no nor yes" },
+		{ "[ctcpd]\nsubnets = 24\n", "2", "subnets: \"24\" is neither no nor yes" },
 		{ "[ctcpd]\nmode =\n", "2", "mode: \"\" is no mode" },
 		{ "[ctcpd]\npoll = 5\n", "2", "poll: \"5\" has no unit; 5s or 5min?" },
 		{ "[ctcpd]\n\npoll = 999ms\n", "3",

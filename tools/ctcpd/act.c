@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is done about what was seen, poll by poll: see act.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "act_inside.h"
+#include "hands_class.h"
+#include "observe.h"
+
+#define TICK_S 60
+
+/* --- counted -------------------------------------------------------------- */
+
+/* Of a subnet that is not taken as one, only that it is looked at */
+static bool is_told(const struct acting *e)
+{
+	return !e->gone && (!acting_is_subnet(e) || e->search.state != SEARCH_WATCHING);
+}
+
+static void count_one(struct act_totals *t, const struct acting *e)
+{
+	enum search_state state = e->search.state;
+
+	t->searches++;
+	t->paced += e->force != 0;
+	t->trying += e->force && state == SEARCH_TRYING;
+	t->kept += e->force && state == SEARCH_KEPT;
+	t->taken_back += state == SEARCH_TAKEN_BACK;
+	t->stood_down += state == SEARCH_TAKEN_BACK && e->stood_down;
+}
+
+static void count(struct act *a)
+{
+	const struct act_totals *was = &a->totals;
+	struct act_totals t = { .paced_changes = was->paced_changes, .failed = was->failed };
+	struct acting *e, *next;
+
+	act_table_each(&a->table, e, next)
+		if (is_told(e))
+			count_one(&t, e);
+	t.acts = act_acts(a);
+	t.unable = a->mode == MODE_ACT ? a->unable : "";
+	a->totals = t;
+}
+
+const struct act_totals *act_totals(const struct act *a)
+{
+	return &a->totals;
+}
+
+/* --- begin and end -------------------------------------------------------- */
+
+struct act *act_begin(const struct config *c, struct log *log, struct keep *keep, int64_t now,
+		      struct err *e)
+{
+	struct act *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		err_set(e, -ENOMEM, "no memory to pace with");
+		return NULL;
+	}
+	a->config = c;
+	a->mode = c->mode;
+	a->one_lock = c->one_lock;
+	a->subnets = c->subnets;
+	a->log = log;
+	a->keep = keep;
+	a->epoch = 1;
+	a->lock = -1;
+	a->ticked = now;
+	act_table_init(&a->table);
+	act_load(a, now);
+	act_know(a, now);
+	count(a);
+	return a;
+}
+
+void act_end(struct act *a)
+{
+	if (!a)
+		return;
+	act_save(a, true, now_s());
+	act_unlock(a);
+	act_table_free(&a->table);
+	paced_free(&a->now);
+	paced_free(&a->want);
+	free(a->devices);
+	free(a->active);
+	free(a);
+}
+
+/* --- a poll --------------------------------------------------------------- */
+
+struct polling {
+	struct act *act;
+	int64_t now;
+};
+
+static int each_remote(struct remote *r, void *data)
+{
+	const struct polling *p = data;
+
+	act_remote(p->act, r, p->now);
+	return 0;
+}
+
+/* A clock that was set back ticks at once, and goes on from there. */
+static bool is_tick(struct act *a, int64_t now)
+{
+	if (now >= a->ticked && now - a->ticked < TICK_S)
+		return false;
+	a->ticked = now;
+	return true;
+}
+
+/* Whether the process may by now, and what it may on which device */
+static void tick(struct act *a, int64_t now)
+{
+	act_tick(a, now);
+	act_devices_fit(a);
+	/* what an earlier run paced is to be taken back */
+	if (a->mode == MODE_OBSERVE && !a->known)
+		act_know(a, now);
+	if (a->mode != MODE_ACT || !a->unable[0])
+		return;
+	a->unable[0] = 0;
+	a->known = false;
+}
+
+static void observe(struct act *a, struct remotes *rs, int64_t now)
+{
+	struct polling p = { a, now };
+
+	act_table_again(&a->table);
+	remotes_each(rs, each_remote, &p);
+	act_subnets(a, now);
+	act_merge(a, now);
+}
+
+void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, int64_t now)
+{
+	a->step++;
+	a->let_goes = 0;
+	if (a->anew != a->keep->anew)
+		act_load(a, now);
+	act_devices_follow(a);
+	act_look(a, now);
+	if (whole)
+		observe(a, rs, now);
+	if (is_tick(a, now))
+		tick(a, now);
+	act_make_room(a, now);
+	if (!a->known && act_acts(a))
+		act_know(a, now);
+	act_step(a, now);
+	act_save(a, false, now);
+	act_tell_end(a);
+	count(a);
+	a->epoch += whole;
+	log_say(a->log, LOG_DEBUG, "pacing: %u searches, %u paced, %llu us behind the poll",
+		a->totals.searches, a->totals.paced, (unsigned long long)(diag_clock() - now_us));
+}
+
+/* --- what somebody asks for ----------------------------------------------- */
+
+static void say_taken_back(struct act *a, uint32_t n)
+{
+	if (n)
+		log_say(a->log, LOG_NOTICE,
+			"mode = observe: %u remotes or subnets are not paced any more%s", n,
+			a->now.n ? "; the others follow" : "");
+}
+
+static void change_mode(struct act *a, int64_t now)
+{
+	uint32_t n;
+
+	a->mode = a->config->mode;
+	a->unable[0] = 0;
+	if (a->mode == MODE_ACT)
+		a->known = false;
+	if (!a->known)
+		act_know(a, now);
+	n = a->now.n;
+	act_step(a, now);
+	if (a->mode == MODE_OBSERVE)
+		say_taken_back(a, n - a->now.n);
+}
+
+static void change_lock(struct act *a)
+{
+	struct err e = { "" };
+	uint32_t i;
+
+	a->one_lock = a->config->one_lock;
+	for (i = 0; i < a->n_devices; i++) {
+		int ifindex = a->devices[i].ifindex;
+
+		a->devices[i].unfit = false;
+		if (hands_fit(ifindex, a->one_lock, &e) == -EOPNOTSUPP)
+			act_device_unfit(a, ifindex, e.text);
+		else
+			act_want_device(a, ifindex);
+	}
+}
+
+static void forget_one(struct act *a, struct acting *e)
+{
+	e->gone = true;
+	if (acting_is_subnet(e))
+		act_want_hosts(a, e);
+	else
+		act_want(a, e);
+}
+
+static void change_subnets(struct act *a)
+{
+	struct acting *e, *next;
+
+	a->subnets = a->config->subnets;
+	act_table_each(&a->table, e, next)
+		if (!a->subnets && acting_is_subnet(e) && !e->gone)
+			forget_one(a, e);
+}
+
+void act_reload(struct act *a, int64_t now)
+{
+	a->step++;
+	if (a->subnets != a->config->subnets) {
+		change_subnets(a);
+		act_step(a, now);
+	}
+	if (a->one_lock != a->config->one_lock)
+		change_lock(a);
+	if (a->mode != a->config->mode)
+		change_mode(a, now);
+	act_save(a, false, now);
+	act_tell_end(a);
+	count(a);
+}
+
+uint32_t act_forget(struct act *a, const struct prefix *p, int64_t now)
+{
+	struct acting *e, *next;
+	uint32_t n = 0;
+
+	a->step++;
+	act_table_each(&a->table, e, next) {
+		if (e->gone || !prefix_holds(p, &e->to))
+			continue;
+		n += e->force != 0;
+		forget_one(a, e);
+	}
+	act_step(a, now);
+	act_save(a, false, now);
+	count(a);
+	return n;
+}
+
+/* --- what is asked -------------------------------------------------------- */
+
+static void fill(const struct act *a, const struct acting *e, struct pacing *p)
+{
+	*p = (struct pacing){
+		.to = e->to, .ifindex = e->ifindex, .search = &e->search, .rate = e->force,
+		.would = e->force || (!act_acts(a) && act_is_unfit(a, e->ifindex)) ?
+			 0 : e->search.rate, .reason = e->reason, .since = e->since,
+		.stood_down = e->stood_down ?: "",
+	};
+	memcpy(p->dev, e->dev, sizeof(p->dev));
+}
+
+bool act_find(const struct act *a, const struct prefix *addr, struct pacing *p)
+{
+	struct prefix subnet = paced_subnet(addr);
+	struct acting *e = act_table_find(&a->table, &subnet), *own;
+
+	own = act_table_find(&a->table, addr);
+	if (!e || !acting_is_active(e) || (own && own->ifindex != e->ifindex))
+		e = own;
+	if (!e || !is_told(e))
+		return false;
+	fill(a, e, p);
+	return true;
+}
+
+int act_each(const struct act *a, pacing_fn each, void *data)
+{
+	struct acting *e, *next;
+	struct pacing p;
+	int rc = 0;
+
+	act_table_each(&a->table, e, next) {
+		if (!is_told(e))
+			continue;
+		fill(a, e, &p);
+		rc = each(&p, data);
+		if (rc)
+			break;
+	}
+	return rc;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Inside act: what its parts share.
+ *
+ *	observations -> searches (act_search.c) -> the set that is wanted (act_want.c)
+ *	-> what leads there from the set that is in force, by hands (act_hands.c)
+ *
+ * An epoch is what lies between two polls that were read.  What changes in force right behind a
+ * poll is so for all of the next interval; what changes at another time makes that mixed.
+ */
+#ifndef CTCPD_ACT_INSIDE_H
+#define CTCPD_ACT_INSIDE_H
+
+#include "act.h"
+#include "act_table.h"
+
+#define ACT_LINES	100U	/* that the log has of one poll */
+
+struct act_device {
+	int ifindex;
+	char dev[IFNAMSIZ];
+	bool unfit;		/* not by classes: hands_fit() */
+	uint64_t waits;		/* the step that goes on without it */
+};
+
+/* A host of which this poll says what it takes, while others of its subnet do */
+struct active_host {
+	struct acting *host;
+	struct prefix subnet;
+	uint64_t rate;		/* bytes/s */
+	bool lost;
+};
+
+struct act {
+	const struct config *config;
+	enum mode mode;			/* as of the last act_reload() */
+	bool one_lock, subnets;
+	struct log *log;
+	struct keep *keep;
+	struct act_table table;
+	struct paced now, want;		/* in force; wanted, whatever the mode */
+	struct act_device *devices;
+	uint32_t n_devices;
+	struct active_host *active;
+	uint32_t n_active;
+	uint64_t epoch, look;		/* so many so far */
+	uint64_t failed;		/* the last step that did */
+	uint64_t step;			/* ...; what waits in one does not in the next */
+	uint32_t let_goes;		/* of this poll */
+	uint32_t crowded;		/* ...: searches that found PACED_MAX paced */
+	uint32_t anew;			/* as of when the history was read */
+	int64_t ticked;
+	bool known;			/* what the kernel has was read */
+	int lock;			/* act_lock(); negative = it is not held */
+	char unable[sizeof(((struct err *)0)->text)];
+	uint32_t lines, left_out;	/* of this poll */
+	struct act_totals totals;
+};
+
+static inline bool act_acts(const struct act *a)
+{
+	return a->mode == MODE_ACT && !a->unable[0];
+}
+
+/* Whether there may be a search of it: of a subnet where it is allowed */
+static inline bool act_takes(const struct act *a, const struct prefix *to)
+{
+	return a->subnets || to->len == (to->family == AF_INET ? 32U : 128U);
+}
+
+/* act_devices.c: NULL, there is none, or no memory */
+struct act_device *act_device(struct act *a, int ifindex);
+/* Of those that are known: what has another name, what is gone */
+void act_devices_follow(struct act *a);
+/* Whether those that were unfit are so still */
+void act_devices_fit(struct act *a);
+void act_device_unfit(struct act *a, int ifindex, const char *why);
+/* The device of a search: by its name, where it has none */
+void act_device_back(struct act *a, struct acting *e);
+void act_device_moved(struct act *a, struct acting *e, int ifindex);
+
+/* act_want.c: into the set that is wanted, or out of it, after whatever has changed */
+void act_want(struct act *a, struct acting *e);
+void act_want_device(struct act *a, int ifindex);
+bool act_is_unfit(const struct act *a, int ifindex);
+/* That which holds this address on that device; NULL: its own does */
+struct acting *act_subnet_of(const struct act *a, const struct prefix *addr, int ifindex);
+bool acting_is_active(const struct acting *e);	/* its subnet is taken as one */
+/* Hosts in its place, and the other way */
+int act_want_subnet(struct act *a, struct acting *subnet);
+void act_want_hosts(struct act *a, struct acting *subnet);
+
+/* act_search.c */
+void act_remote(struct act *a, struct remote *r, int64_t now);
+void act_subnets(struct act *a, int64_t now);	/* what was summed up of them */
+void act_tick(struct act *a, int64_t now);
+/* Where some found no room: what was silent for longest goes, though it is paced */
+void act_make_room(struct act *a, int64_t now);
+void act_decide(struct act *a, struct acting *e, const struct decision *d,
+		const struct search *was, const struct observation *o, int64_t now);
+/* @why: a sentence; true: it was not so already */
+bool act_stand_down(struct act *a, struct acting *e, const char *why, int64_t now);
+
+/* act_subnet.c */
+void act_active(struct act *a, struct acting *host, const struct observation *o);
+void act_merge(struct act *a, int64_t now);	/* those that are held by one thing */
+
+/* act_hands.c */
+void act_know(struct act *a, int64_t now);	/* what the kernel has, at first */
+void act_look(struct act *a, int64_t now);	/* ... with each poll */
+void act_step(struct act *a, int64_t now);	/* what is wanted */
+void act_force(struct act *a, const struct pace *p);
+
+/* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
+int act_lock(struct act *a, struct err *e);
+void act_unlock(struct act *a);
+
+/* act_save.c */
+void act_load(struct act *a, int64_t now);
+void act_save(struct act *a, bool all, int64_t now);
+
+/* act_tell.c */
+void act_tell_rate(struct act *a, const struct acting *e, uint64_t was);
+void act_tell_state(struct act *a, const struct acting *e);
+void act_tell_moved(struct act *a, const struct acting *e);
+void act_tell_would(struct act *a, const struct acting *e);
+void act_tell_left(struct act *a, const struct acting *e, const char *why);
+void act_tell_left_device(struct act *a, int ifindex, uint32_t n, const char *why);
+void act_tell_room(struct act *a, const struct acting *e, int64_t now);
+void act_tell_end(struct act *a);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One ctcpd of a network namespace changes what is paced: beside the state of ctcp-setup lies a
+ * file that it has locked for as long as it may, which it can neither lose nor forget to give back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "act_inside.h"
+#include "holder.h"
+#include "store.h"
+
+static int lock(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600), rc;
+	char pid[PID_LEN] = "";
+
+	if (fd < 0)
+		return err_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (rc != -EBUSY)
+		err_set(e, rc, "cannot lock %s: %s", path, strerror(-rc));
+	else if (holder_of_lock(fd, pid))
+		err_set(e, rc, "another ctcpd paces, process %s", pid);
+	else
+		err_set(e, rc, "another ctcpd paces");
+	close(fd);
+	return rc;
+}
+
+int act_lock(struct act *a, struct err *e)
+{
+	struct store s;
+	char path[320];
+	int rc;
+
+	if (a->lock >= 0)
+		return 0;
+	rc = store_open(&s, e);
+	if (!rc) {
+		snprintf(path, sizeof(path), "%s/ctcpd-%s.lock", s.dir, s.netns);
+		a->lock = lock(path, e);
+		rc = a->lock < 0 ? a->lock : 0;
+	}
+	store_close(&s);
+	return rc;
+}
+
+void act_unlock(struct act *a)
+{
+	if (a->lock >= 0)
+		close(a->lock);
+	a->lock = -1;
+}

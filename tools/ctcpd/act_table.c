@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The searches that there are: see act_table.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "act_table.h"
+#include "paced.h"
+
+#define LOOK_MAX 64U	/* that are passed in search of one to let go of */
+
+void act_table_init(struct act_table *t)
+{
+	memset(t, 0, sizeof(*t));
+	recent_init(&t->all);
+	recent_init(&t->nets);
+}
+
+bool acting_is_subnet(const struct acting *e)
+{
+	return e->to.len < (e->to.family == AF_INET ? 32U : 128U);
+}
+
+/* --- hosts of a subnet ---------------------------------------------------- */
+
+static struct act_net *find_net(const struct act_table *t, const struct prefix *host)
+{
+	struct prefix to = paced_subnet(host);
+
+	return (struct act_net *)recent_peek(&t->nets, &to, sizeof(to));
+}
+
+static struct act_net *new_net(struct act_table *t, const struct prefix *host)
+{
+	struct act_net *net = calloc(1, sizeof(*net));
+
+	if (!net)
+		return NULL;
+	net->to = paced_subnet(host);
+	net->node.key = &net->to;
+	net->node.len = sizeof(net->to);
+	TAILQ_INIT(&net->hosts);
+	if (recent_add(&t->nets, &net->node)) {
+		free(net);
+		return NULL;
+	}
+	return net;
+}
+
+/* False: no memory */
+static bool join_net(struct act_table *t, struct acting *e)
+{
+	if (acting_is_subnet(e))
+		return true;
+	e->net = find_net(t, &e->to) ?: new_net(t, &e->to);
+	if (!e->net)
+		return false;
+	TAILQ_INSERT_TAIL(&e->net->hosts, e, in_net);
+	e->net->n++;
+	return true;
+}
+
+static void leave_net(struct act_table *t, struct acting *e)
+{
+	struct act_net *net = e->net;
+
+	if (!net)
+		return;
+	TAILQ_REMOVE(&net->hosts, e, in_net);
+	if (--net->n)
+		return;
+	recent_remove(&t->nets, &net->node);
+	free(net);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+void act_table_drop(struct act_table *t, struct acting *e)
+{
+	leave_net(t, e);
+	t->subnets -= acting_is_subnet(e);
+	recent_remove(&t->all, &e->node);
+	free(e->stood_down);
+	free(e);
+}
+
+void act_table_free(struct act_table *t)
+{
+	while (recent_oldest(&t->all))
+		act_table_drop(t, (struct acting *)recent_oldest(&t->all));
+	recent_free(&t->all);
+	recent_free(&t->nets);
+}
+
+void act_table_again(struct act_table *t)
+{
+	t->full = false;
+	t->refused = 0;
+}
+
+struct acting *act_table_any(const struct act_table *t, const struct prefix *to)
+{
+	return (struct acting *)recent_peek(&t->all, to, sizeof(*to));
+}
+
+struct acting *act_table_find(const struct act_table *t, const struct prefix *to)
+{
+	struct acting *e = act_table_any(t, to);
+
+	return e && !e->gone ? e : NULL;
+}
+
+void act_table_used(struct act_table *t, struct acting *e)
+{
+	recent_find(&t->all, &e->to, sizeof(e->to));
+}
+
+/* A clock that was set back makes none of them young. */
+bool acting_is_silent(const struct acting *e, int64_t now)
+{
+	int64_t idle = now - e->search.seen;
+
+	return idle >= IDLE_S || idle < 0;
+}
+
+static bool is_idle(const struct acting *e, int64_t now)
+{
+	return !e->search.rate && !e->force && acting_is_silent(e, now);
+}
+
+/* Of a subnet that has as many as it may */
+static bool has_room(struct act_table *t, const struct prefix *to, int64_t now)
+{
+	struct act_net *net = find_net(t, to);
+	struct acting *e;
+
+	if (!net || net->n < SUBNET_MAX || prefix_equal(to, &net->to))
+		return true;
+	TAILQ_FOREACH(e, &net->hosts, in_net)
+		if (is_idle(e, now)) {
+			act_table_drop(t, e);
+			return true;
+		}
+	return false;
+}
+
+/* What is not idle moves behind the others, so that the next look does not meet it again. */
+static bool make_room(struct act_table *t, int64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOOK_MAX && recent_oldest(&t->all); i++) {
+		struct acting *e = (struct acting *)recent_oldest(&t->all);
+
+		if (is_idle(e, now)) {
+			act_table_drop(t, e);
+			return true;
+		}
+		act_table_used(t, e);
+	}
+	t->full = true;
+	return false;
+}
+
+static struct acting *new_one(struct act_table *t, const struct prefix *to)
+{
+	struct acting *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->to = *to;
+	e->node.key = &e->to;
+	e->node.len = sizeof(e->to);
+	if (!join_net(t, e)) {
+		free(e);
+		return NULL;
+	}
+	if (recent_add(&t->all, &e->node)) {
+		leave_net(t, e);
+		free(e);
+		return NULL;
+	}
+	t->subnets += acting_is_subnet(e);
+	return e;
+}
+
+/* What the kernel has, and the history, outlives being forgotten. */
+static struct acting *again(struct acting *e)
+{
+	memset(&e->search, 0, sizeof(e->search));
+	free(e->stood_down);
+	e->stood_down = NULL;
+	e->reason = SEARCH_NO_REASON;
+	e->since = 0;
+	e->together = 0;
+	e->gone = false;
+	e->dirty = true;
+	return e;
+}
+
+struct acting *act_table_add(struct act_table *t, const struct prefix *to, int64_t now)
+{
+	struct acting *e = act_table_any(t, to);
+
+	if (e)
+		return e->gone ? again(e) : e;
+	if (!has_room(t, to, now))
+		return NULL;
+	if (t->all.n >= ACTINGS_MAX && (t->full || !make_room(t, now))) {
+		t->refused++;
+		return NULL;
+	}
+	return new_one(t, to);
+}

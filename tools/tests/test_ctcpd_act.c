@@ -1,0 +1,1750 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is done about what was seen, on a host whose kernel is ctcpd_fake.h's: remotes are found,
+ * paced and kept; hands that fail, somebody else's changes, restarts, devices that move,
+ * subnets, a history that cannot be written.
+ */
+#include "ctcpd_fake.h"
+#include "ctcpd/history_db.h"
+#include "units.h"
+
+struct world *world;
+
+#define MB	1000000ULL
+
+/* --- the kernel ----------------------------------------------------------- */
+
+char *__wrap_if_indextoname(unsigned int ifindex, char *dev);
+unsigned int __wrap_if_nametoindex(const char *dev);
+int __wrap_hands_fit(int ifindex, bool one_lock, struct err *e);
+int __wrap_hands_look(hand_fn each, void *data, struct err *e);
+int __wrap_hands_apply(const struct pace *list, uint32_t n, bool one_lock,
+		       struct hands_result *r, struct err *e);
+int __wrap_hands_let_go(const struct pace *one, bool device, struct hands_result *r,
+			struct err *e);
+int __wrap_remotes_each(struct remotes *rs, remote_fn each, void *data);
+
+char *__wrap_if_indextoname(unsigned int ifindex, char *dev)
+{
+	if (!ifindex || ifindex > WORLD_DEVICES || !world->devices[ifindex - 1][0])
+		return NULL;
+	return strcpy(dev, world->devices[ifindex - 1]);
+}
+
+unsigned int __wrap_if_nametoindex(const char *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORLD_DEVICES; i++)
+		if (*dev && !strcmp(world->devices[i], dev))
+			return i + 1;
+	return 0;
+}
+
+int __wrap_hands_fit(int ifindex, bool one_lock, struct err *e)
+{
+	(void)ifindex;
+	world->fits++;
+	return world->fit_rc && !one_lock ? err_set(e, world->fit_rc, "it has 8 queues") : 0;
+}
+
+static const struct refusal *refusal_of(const struct pace *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < world->n_refusals; i++) {
+		const struct refusal *f = &world->refusals[i];
+
+		if ((!f->to.family || prefix_equal(&f->to, &p->to)) &&
+		    (!f->ifindex || f->ifindex == p->ifindex))
+			return f;
+	}
+	return NULL;
+}
+
+static void set(struct paced *p, const struct pace *one)
+{
+	if (one->rate)
+		assert_int_equal(paced_set(p, one), 0);
+	else
+		paced_clear(p, one->ifindex, &one->to);
+}
+
+int __wrap_hands_apply(const struct pace *list, uint32_t n, bool one_lock,
+		       struct hands_result *r, struct err *e)
+{
+	const struct refusal *f;
+	uint32_t i;
+
+	memset(r, 0, sizeof(*r));
+	r->at = HANDS_NOBODY;
+	world->applies++;
+	if (!n && world->n_refusals && !world->refusals[0].to.family && !world->refusals[0].ifindex)
+		return err_set(e, world->refusals[0].rc, "refused %d",
+			       world->refusals[0].rc);
+	for (i = 0; i < n; i++) {
+		f = refusal_of(&list[i]);
+		if (!f || (f->rc == -EOPNOTSUPP && one_lock))
+			continue;
+		if (f->to.family || f->ifindex)
+			r->at = i;
+		r->device = f->device;
+		return err_set(e, f->rc, "refused %d", f->rc);
+	}
+	for (i = 0; i < n; i++) {
+		const struct pace *is = paced_get(&world->kernel, list[i].ifindex, &list[i].to);
+
+		r->changed += (is ? is->rate : 0) != list[i].rate;
+		set(&world->kernel, &list[i]);
+		set(&world->state, &list[i]);
+	}
+	world->settings += r->changed;
+	world->batch = n ? n : world->batch;
+	return 0;
+}
+
+static bool is_changed(const struct prefix *to)
+{
+	uint32_t i;
+
+	for (i = 0; i < world->n_changed; i++)
+		if (prefix_equal(&world->changed[i], to))
+			return true;
+	return false;
+}
+
+int __wrap_hands_look(hand_fn each, void *data, struct err *e)
+{
+	char dev[IFNAMSIZ];
+	uint32_t i;
+	int rc = 0;
+
+	world->looks++;
+	if (world->look_rc)
+		return err_set(e, world->look_rc, "cannot look");
+	for (i = 0; i < world->state.n && !rc; i++) {
+		struct hand h = { .pace = world->state.list[i] };
+
+		if (!__wrap_if_indextoname((unsigned int)h.pace.ifindex, dev)) {
+			h.state = HAND_GONE;
+		} else if (is_changed(&h.pace.to) || world->changed_device) {
+			h.state = HAND_CHANGED;
+			h.device = world->changed_device;
+			strcpy(h.why, "the class is 5mbit, and was set to 9mbit");
+		}
+		rc = each(&h, data);
+	}
+	return rc;
+}
+
+int __wrap_hands_let_go(const struct pace *one, bool device, struct hands_result *r,
+			struct err *e)
+{
+	memset(r, 0, sizeof(*r));
+	world->let_goes++;
+	if (world->let_go_rc)
+		return err_set(e, world->let_go_rc, "not now");
+	if (device)
+		paced_clear_device(&world->state, one->ifindex);
+	else
+		paced_clear(&world->state, one->ifindex, &one->to);
+	return 0;
+}
+
+int __wrap_remotes_each(struct remotes *rs, remote_fn each, void *data)
+{
+	uint32_t i;
+	int rc = 0;
+
+	(void)rs;
+	for (i = 0; i < world->n && !rc; i++)
+		rc = each(&world->sims[i].remote, data);
+	return rc;
+}
+
+/* --- the world ------------------------------------------------------------ */
+
+static void begin(struct world *w)
+{
+	struct err e = { "" };
+
+	keep_open(&w->keep, &w->config, &w->log, w->now);
+	w->act = act_begin(&w->config, &w->log, &w->keep, w->now, &e);
+	assert_non_null(w->act);
+}
+
+/* @clean: as by a signal that it heard of */
+static void end(struct world *w, bool clean)
+{
+	if (!clean)
+		w->keep.file[0] = 0;
+	act_end(w->act);
+	keep_close(&w->keep, w->now);
+	w->act = NULL;
+}
+
+static void restart(struct world *w)
+{
+	end(w, true);
+	begin(w);
+}
+
+static int make_world(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	assert_int_equal(make_place((void **)&w->place), 0);
+	world = w;
+	setenv("CTCP_RUNDIR", w->place->dir, 1);
+	config_defaults(&w->config);
+	w->config.mode = MODE_ACT;
+	strcpy(w->config.history, w->place->file);
+	strcpy(w->devices[0], "eth1");
+	strcpy(w->devices[1], "eth2");
+	w->now = NOW;
+	w->us = 1000000;
+	log_open(&w->log, false);
+	said_begin(&w->said);
+	begin(w);
+	*state = w;
+	return 0;
+}
+
+static int remove_world(void **state)
+{
+	struct world *w = *state;
+	void *place = w->place;
+
+	if (w->act)
+		end(w, true);
+	said_end(&w->said);
+	said_close(&w->said);
+	log_close(&w->log);
+	paced_free(&w->kernel);
+	paced_free(&w->state);
+	free(w);
+	return remove_place(&place);
+}
+
+static struct prefix host(uint8_t net, uint8_t n)
+{
+	return (struct prefix){ AF_INET, 32, { 192, 0, net, n } };
+}
+
+static struct sim *remote(struct world *w, uint8_t net, uint8_t n, uint64_t takes)
+{
+	struct sim *s = &w->sims[w->n++];
+
+	assert_true(w->n <= WORLD_REMOTES);
+	s->takes = takes;
+	s->remote.addr = host(net, n);
+	s->remote.ifindex = 1;
+	s->remote.began_us = w->us + 1;
+	s->remote.now.mss = 1448;
+	s->remote.now.min_rtt_us = 47000;
+	return s;
+}
+
+/* bytes/s at which the kernel paces it, 0 = it does not */
+static uint64_t rate_of(const struct world *w, const struct sim *s)
+{
+	const struct pace *p = paced_find(&w->kernel, (int)s->remote.ifindex, &s->remote.addr);
+
+	return p ? p->rate : 0;
+}
+
+static uint32_t active(const struct world *w, const struct sim *s)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < w->n; i++)
+		n += !w->sims[i].idle && w->sims[i].remote.addr.addr[2] ==
+		     s->remote.addr.addr[2];
+	return n;
+}
+
+/* What is above what it takes is lost, and then it carries 4 of 5. */
+static void sends(struct world *w, struct sim *s)
+{
+	struct judgement *j = &s->remote.now;
+	uint64_t rate = rate_of(w, s), takes = s->takes, bytes;
+	bool loses;
+
+	if (s->shares && s->shares / active(w, s) < takes)
+		takes = s->shares / active(w, s);
+	loses = !s->gentle && (!rate || rate > takes);
+	bytes = loses ? takes * 4 / 5 : rate && rate < takes ? rate : takes;
+	bytes = bytes * POLL_S / 1514 * 1448;
+	j->acked += bytes;
+	j->segs += (uint32_t)(bytes / 1448);
+	j->retrans += loses ? (uint32_t)(bytes / 1448 / 100) : 0;
+	j->verdict = loses ? VERDICT_OVERRUN : VERDICT_CLEAN;
+	j->best_rate = takes;
+	s->remote.flows = 1;
+	s->remote.seen_us = w->us;
+}
+
+static void poll_one(struct world *w, bool whole)
+{
+	uint32_t i;
+
+	w->now += POLL_S;
+	w->us += POLL_S * 1000000;
+	for (i = 0; i < w->n && whole; i++) {
+		w->sims[i].remote.flows = 0;
+		if (!w->sims[i].idle)
+			sends(w, &w->sims[i]);
+	}
+	act_poll(w->act, NULL, whole, w->us, w->now);
+}
+
+static void polls(struct world *w, uint32_t n)
+{
+	while (n--)
+		poll_one(w, true);
+}
+
+/* Until it is paced; it takes so long that it is found */
+static void find_all(struct world *w)
+{
+	polls(w, 12);
+}
+
+static void settle_all(struct world *w)
+{
+	polls(w, 200);
+}
+
+static struct acting *acting_of(const struct world *w, const struct sim *s)
+{
+	struct acting *e = act_table_find(&w->act->table, &s->remote.addr);
+
+	assert_non_null(e);
+	return e;
+}
+
+static uint32_t said(struct world *w, const char *what)
+{
+	return said_times(&w->said, what);
+}
+
+static void assert_said(struct world *w, const char *what, uint32_t times)
+{
+	uint32_t n = said(w, what);
+
+	if (n != times)
+		print_message("\"%s\": expected %u times, got %u, in:\n%s\n", what, times, n,
+			      w->said.text);
+	assert_int_equal(n, times);
+}
+
+static void refuse(struct world *w, const struct prefix *to, int ifindex, int rc, bool device)
+{
+	struct refusal *f = &w->refusals[w->n_refusals++];
+
+	*f = (struct refusal){ .ifindex = ifindex, .rc = rc, .device = device };
+	if (to)
+		f->to = *to;
+}
+
+/* --- observations --------------------------------------------------------- */
+
+static struct remote counters(uint64_t seen_us, uint64_t acked, uint32_t segs, uint32_t retrans)
+{
+	struct remote r = { .addr = host(2, 7), .began_us = 1000, .seen_us = seen_us };
+
+	r.now.acked = acked;
+	r.now.segs = segs;
+	r.now.retrans = retrans;
+	r.now.mss = 1448;
+	r.now.app = 17;
+	r.now.verdict = VERDICT_OVERRUN;
+	r.now.best_rate = 1448000;
+	r.now.min_rtt_us = 4711;
+	return r;
+}
+
+static void next(struct remote *r, uint64_t seen_us, uint64_t acked, uint32_t segs,
+		 uint32_t retrans)
+{
+	struct remote_seen before = r->before;
+
+	*r = counters(seen_us, acked, segs, retrans);
+	r->before = before;
+}
+
+static void differences(void **state)
+{
+	struct remote r = counters(1000, 1448000, 1000, 10);
+	struct observation o;
+
+	(void)state;
+	assert_false(act_observe(&r, 1, NOW, &o));
+	next(&r, 6000, 1448000 + 14480, 1010, 13);
+	assert_true(act_observe(&r, 2, NOW + 5, &o));
+	assert_int_equal(o.at, NOW + 5);
+	assert_int_equal(o.us, 5000);
+	/* ten segments, each with 14 + 20 + 32 bytes of headers */
+	assert_int_equal(o.acked, 15140);
+	assert_int_equal(o.segs, 10);
+	assert_int_equal(o.retrans, 3);
+	assert_int_equal(o.best_rate, 1514000);
+	assert_int_equal(o.app, 17);
+	assert_int_equal(o.min_rtt_us, 4711);
+	assert_int_equal(o.verdict, VERDICT_OVERRUN);
+	assert_int_equal(o.paced, 0);
+	r.addr.family = AF_INET6;
+	next(&r, 7000, 1448000 + 2 * 14480, 1020, 13);
+	r.addr.family = AF_INET6;
+	assert_true(act_observe(&r, 3, NOW + 5, &o));
+	assert_int_equal(o.acked, 15340);
+}
+
+static void nothing_to_compare_with(void **state)
+{
+	struct remote r = counters(1000, 1000, 10, 1);
+	struct observation o;
+
+	(void)state;
+	assert_false(act_observe(&r, 5, NOW, &o));
+	/* no flow in this poll, and then one */
+	assert_false(act_observe(&r, 6, NOW, &o));
+	next(&r, 3000, 2000, 20, 1);
+	assert_false(act_observe(&r, 7, NOW, &o));
+	next(&r, 4000, 3000, 30, 1);
+	assert_true(act_observe(&r, 8, NOW, &o));
+	/* another visit */
+	next(&r, 5000, 4000, 40, 1);
+	r.began_us = 4500;
+	assert_false(act_observe(&r, 9, NOW, &o));
+	next(&r, 6000, 4100, 41, 1);
+	r.began_us = 4500;
+	assert_true(act_observe(&r, 10, NOW, &o));
+	assert_int_equal(o.segs, 1);
+	/* counters that went back */
+	next(&r, 7000, 4200, 40, 1);
+	r.began_us = 4500;
+	assert_false(act_observe(&r, 11, NOW, &o));
+}
+
+static void hosts_add_up(void **state)
+{
+	const struct observation a = { .at = 1, .verdict = VERDICT_CLEAN, .us = 5000,
+		.acked = 3000, .segs = 30, .retrans = 1, .best_rate = 10, .min_rtt_us = 900,
+		.app = 100 };
+	const struct observation b = { .at = 1, .verdict = VERDICT_OVERRUN, .us = 4000,
+		.acked = 9000, .segs = 90, .retrans = 2, .best_rate = 5, .min_rtt_us = 700,
+		.app = 500 };
+	struct observation sum = { 0 };
+
+	(void)state;
+	act_observe_add(&sum, &a);
+	act_observe_add(&sum, &b);
+	assert_int_equal(sum.us, 5000);
+	assert_int_equal(sum.acked, 12000);
+	assert_int_equal(sum.segs, 120);
+	assert_int_equal(sum.retrans, 3);
+	assert_int_equal(sum.verdict, VERDICT_OVERRUN);
+	assert_int_equal(sum.best_rate, 10);
+	assert_int_equal(sum.min_rtt_us, 700);
+	assert_int_equal(sum.app, 400);
+}
+
+/* --- found, paced, kept --------------------------------------------------- */
+
+/* Ten polls that say it, behind the first, which is compared with nothing */
+static void found_after_ten(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	polls(w, 10);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_false(s->remote.paced);
+	polls(w, 1);
+	/* the best that was carried */
+	assert_in_range(rate_of(w, s), 799 * MB / 10, 80 * MB);
+	polls(w, 1);
+	assert_true(s->remote.paced);
+	assert_said(w, "192.0.2.7: paced at 640mbit: it is overrun; the best rate", 1);
+	assert_said(w, "; 1% resent\n", 1);
+}
+
+static void keeps_what_it_takes(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	const struct act_totals *t;
+	struct pacing p;
+
+	settle_all(w);
+	assert_in_range(rate_of(w, s), 98 * MB, 99 * MB);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_int_equal(p.search->state, SEARCH_KEPT);
+	assert_int_equal(p.rate, rate_of(w, s));
+	assert_int_equal(p.would, 0);
+	assert_string_equal(p.dev, "eth1");
+	t = act_totals(w->act);
+	assert_true(t->acts);
+	assert_int_equal(t->paced, 1);
+	assert_int_equal(t->kept, 1);
+	assert_int_equal(t->searches, 1);
+	assert_int_equal(t->paced_changes, w->settings);
+	assert_said(w, "hardly retransmits; 1% resent before, 0% now", 1);
+	/* a line for each rate that was set, and one that it is kept */
+	assert_in_range(said(w, "192.0.2.7: "), w->settings, w->settings + 1);
+	polls(w, 20);
+	assert_in_range(said(w, "192.0.2.7: "), w->settings, w->settings + 1);
+}
+
+static void others_are_left(void **state)
+{
+	struct world *w = *state;
+	struct sim *near = remote(w, 2, 7, 100 * MB), *nowhere = remote(w, 2, 8, 100 * MB);
+	struct pacing p;
+
+	near->remote.now.min_rtt_us = 999;
+	nowhere->remote.ifindex = 0;
+	settle_all(w);
+	assert_int_equal(w->kernel.n, 0);
+	assert_false(act_find(w->act, &near->remote.addr, &p));
+	assert_false(act_find(w->act, &nowhere->remote.addr, &p));
+	assert_int_equal(act_totals(w->act)->searches, 0);
+}
+
+/* A poll that failed is none; what changed in it makes the interval mixed */
+static void failed_polls(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct acting *e;
+
+	find_all(w);
+	e = acting_of(w, s);
+	polls(w, 1);
+	assert_int_equal(e->search.now.n, 1);
+	poll_one(w, false);
+	poll_one(w, true);
+	assert_int_equal(e->search.now.n, 2);
+	e->changed = w->act->epoch;
+	poll_one(w, true);
+	assert_int_equal(e->search.now.n, 2);
+	poll_one(w, true);
+	assert_int_not_equal(rate_of(w, s), 80 * MB);
+}
+
+/* --- observe -------------------------------------------------------------- */
+
+static void observe_sets_nothing(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pacing p;
+
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	w->applies = 0;
+	settle_all(w);
+	assert_int_equal(w->applies + w->let_goes, 0);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_int_equal(p.rate, 0);
+	assert_in_range(p.would, 799 * MB / 10, 80 * MB);
+	assert_false(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->unable, "");
+	assert_said(w, "192.0.2.7: would be paced at 640mbit: it is overrun", 1);
+	restart(w);
+	settle_all(w);
+	assert_said(w, "would be paced", 1);
+}
+
+static void there_and_back(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_said(w, "mode = observe: 1 remotes or subnets are not paced any more\n", 1);
+	polls(w, 5);
+	assert_int_equal(rate_of(w, s), 0);
+	w->config.mode = MODE_ACT;
+	act_reload(w->act, w->now);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+/* A ctcp-setup is at work when the mode becomes another: with the next poll */
+static void taken_back_later(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	find_all(w);
+	w->config.mode = MODE_OBSERVE;
+	refuse(w, NULL, 0, -EAGAIN, false);
+	act_reload(w->act, w->now);
+	assert_int_not_equal(rate_of(w, s), 0);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 0);
+}
+
+static void begun_in_observe_behind_act(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	find_all(w);
+	end(w, false);
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 0);
+}
+
+/* --- hands that fail ------------------------------------------------------ */
+
+static void one_is_somebody_elses(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 50 * MB);
+	struct pacing p;
+	uint32_t applies;
+
+	refuse(w, &s->remote.addr, 0, -EPERM, false);
+	polls(w, 11);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_not_equal(rate_of(w, other), 0);
+	assert_said(w, "192.0.2.7: not paced, and left alone for 24 h: refused -1", 1);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_string_equal(p.stood_down, "refused -1");
+	assert_int_equal(p.search->state, SEARCH_TAKEN_BACK);
+	assert_int_equal(act_totals(w->act)->stood_down, 1);
+	settle_all(w);
+	applies = w->applies;
+	polls(w, 100);
+	/* nothing is to be changed, and nothing is asked for */
+	assert_int_equal(w->applies, applies);
+	assert_said(w, "left alone", 1);
+	/* and after a day once more */
+	w->now += DAY;
+	w->n_refusals = 0;
+	polls(w, 15);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_string_equal(p.stood_down, "");
+}
+
+static void device_is_somebody_elses(void **state)
+{
+	struct world *w = *state;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		remote(w, (uint8_t)i, 7, 100 * MB);
+	remote(w, 50, 7, 100 * MB)->remote.ifindex = 2;
+	refuse(w, NULL, 1, -EPERM, true);
+	polls(w, 11);
+	assert_int_equal(w->kernel.n, 1);
+	assert_said(w, "eth1: not paced, and left alone (remotes: 40)", 1);
+	assert_said(w, "left alone", 1);
+	assert_int_equal(act_totals(w->act)->stood_down, 40);
+}
+
+static void unfit_device(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+	struct pacing p;
+
+	other->remote.ifindex = 2;
+	refuse(w, NULL, 1, -EOPNOTSUPP, false);
+	w->fit_rc = -EOPNOTSUPP;
+	settle_all(w);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_not_equal(rate_of(w, other), 0);
+	assert_said(w, "nothing is paced on eth1: refused", 1);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_in_range(p.would, 799 * MB / 10, 80 * MB);
+	assert_int_equal(act_totals(w->act)->stood_down, 0);
+	/* its operator allows one lock */
+	w->config.one_lock = true;
+	act_reload(w->act, w->now);
+	polls(w, 1);
+	assert_int_not_equal(rate_of(w, s), 0);
+}
+
+static void device_becomes_fit(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	refuse(w, NULL, 1, -EOPNOTSUPP, false);
+	w->fit_rc = -EOPNOTSUPP;
+	settle_all(w);
+	assert_int_equal(rate_of(w, s), 0);
+	w->n_refusals = 0;
+	w->fit_rc = 0;
+	polls(w, 13);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_said(w, "remotes by eth1 can be paced now", 1);
+}
+
+static void not_now(void **state)
+{
+	const int codes[] = { -EAGAIN, -EALREADY, -ENETDOWN, -ENODEV };
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+	uint32_t i;
+
+	other->remote.ifindex = 2;
+	for (i = 0; i < ARRAY_SIZE(codes); i++) {
+		refuse(w, NULL, 1, codes[i], false);
+		polls(w, 13);
+		assert_int_equal(rate_of(w, s), 0);
+		/* a device that is down is no reason for others; who is at work is */
+		assert_int_equal(rate_of(w, other) != 0, i >= 2);
+		w->n_refusals = 0;
+		polls(w, 1);
+		assert_int_not_equal(rate_of(w, s), 0);
+		assert_int_not_equal(rate_of(w, other), 0);
+		act_forget(w->act, &s->remote.addr, w->now);
+		act_forget(w->act, &other->remote.addr, w->now);
+	}
+	assert_int_equal(act_totals(w->act)->failed, 0);
+	assert_said(w, "pacing stays as it is", 1);
+	assert_said(w, "left alone", 0);
+}
+
+static void may_not(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	refuse(w, NULL, 0, -EACCES, false);
+	settle_all(w);
+	assert_int_equal(w->kernel.n, 0);
+	assert_false(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->unable, "refused -13");
+	assert_said(w, "pacing can be neither set nor taken back, though mode = act: refused -13", 1);
+	w->n_refusals = 0;
+	polls(w, 14);
+	assert_true(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->unable, "");
+	assert_int_not_equal(rate_of(w, s), 0);
+}
+
+static void may_not_from_the_beginning(void **state)
+{
+	struct world *w = *state;
+
+	end(w, true);
+	refuse(w, NULL, 0, -EACCES, false);
+	begin(w);
+	assert_false(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->unable, "refused -13");
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	assert_said(w, "would be paced at 640mbit", 1);
+}
+
+static void one_fails(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 50 * MB);
+
+	refuse(w, &s->remote.addr, 0, -ENOMEM, false);
+	polls(w, 11);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_not_equal(rate_of(w, other), 0);
+	assert_int_equal(act_totals(w->act)->failed, 1);
+	polls(w, 12);
+	assert_int_equal(act_totals(w->act)->failed, 13);
+	assert_said(w, "pacing cannot be changed: refused -12", 1);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_int_not_equal(rate_of(w, s), 0);
+}
+
+/* More than the device carries: what was kept stays */
+static void rate_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t first;
+
+	find_all(w);
+	first = rate_of(w, s);
+	refuse(w, &s->remote.addr, 0, -ERANGE, false);
+	settle_all(w);
+	assert_int_equal(rate_of(w, s), first);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_KEPT);
+	assert_said(w, "left alone", 0);
+}
+
+/* The next probe is: what was proved stays so, and what is kept a margin below it. */
+static void probe_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate, proved;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	proved = acting_of(w, s)->search.low;
+	assert_in_range(rate, proved / 1000 * 989, proved / 1000 * 991);
+	refuse(w, &s->remote.addr, 0, -ERANGE, false);
+	polls(w, 3600 / POLL_S + 1);
+	assert_int_equal(acting_of(w, s)->search.probes, 1);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_KEPT);
+	assert_int_equal(acting_of(w, s)->search.low, proved);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+/* --- somebody else -------------------------------------------------------- */
+
+static void changed_by_hand(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+
+	settle_all(w);
+	w->changed[w->n_changed++] = s->remote.addr;
+	w->let_go_rc = -EAGAIN;
+	polls(w, 1);
+	assert_int_equal(w->state.n, 2);
+	w->let_go_rc = 0;
+	polls(w, 1);
+	assert_int_equal(w->state.n, 1);
+	polls(w, 50);
+	assert_int_equal(w->let_goes, 2);
+	assert_said(w, "192.0.2.7: not paced, and left alone for 24 h: the class is 5mbit", 1);
+	assert_said(w, "left alone", 1);
+	/* the kernel has it as he has it */
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_int_equal(acting_of(w, s)->force, 0);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_TAKEN_BACK);
+	assert_int_equal(acting_of(w, other)->search.state, SEARCH_KEPT);
+}
+
+/* All filters are deleted: what takes long is done by parts, and other remotes are paced */
+static void many_changed_by_hand(void **state)
+{
+	struct world *w = *state;
+	struct sim *other;
+	uint32_t i;
+
+	for (i = 0; i < 40; i++)
+		remote(w, (uint8_t)i, 7, 100 * MB);
+	settle_all(w);
+	for (i = 0; i < 40; i++)
+		w->changed[w->n_changed++] = w->sims[i].remote.addr;
+	for (i = 1; i <= 3; i++) {
+		polls(w, 1);
+		assert_int_equal(w->let_goes, i < 3 ? 16 * i : 40);
+		assert_int_equal(w->state.n, 40 - w->let_goes);
+		assert_int_equal(act_totals(w->act)->stood_down, 40);
+	}
+	assert_said(w, "left alone for 24 h", 40);
+	other = remote(w, 50, 7, 100 * MB);
+	find_all(w);
+	assert_int_not_equal(rate_of(w, other), 0);
+	assert_int_equal(w->let_goes, 40);
+}
+
+static void root_changed_by_hand(void **state)
+{
+	struct world *w = *state;
+	uint32_t i;
+
+	for (i = 0; i < 20; i++)
+		remote(w, (uint8_t)i, 7, 100 * MB);
+	settle_all(w);
+	w->changed_device = true;
+	polls(w, 1);
+	w->changed_device = false;
+	assert_int_equal(w->let_goes, 1);
+	assert_int_equal(w->state.n, 0);
+	polls(w, 50);
+	assert_said(w, "eth1: not paced, and left alone (remotes: 20)", 1);
+	assert_said(w, "left alone", 1);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+}
+
+static void administrator_takes_it(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t applies;
+
+	remote(w, 2, 8, 100 * MB);
+	settle_all(w);
+	paced_clear_device(&w->state, 1);
+	paced_clear_device(&w->kernel, 1);
+	applies = w->applies;
+	polls(w, 50);
+	assert_int_equal(w->applies, applies);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_said(w, "(remotes: 2): an administrator", 1);
+	assert_said(w, "left alone", 1);
+}
+
+/* --- devices -------------------------------------------------------------- */
+
+static void device_goes_and_comes(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pacing p;
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	w->devices[0][0] = 0;
+	paced_clear_device(&w->kernel, 1);
+	s->idle = true;
+	polls(w, 3);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_int_equal(p.ifindex, 0);
+	assert_int_equal(p.rate, 0);
+	assert_int_equal(p.search->state, SEARCH_KEPT);
+	strcpy(w->devices[2], "eth1");
+	s->remote.ifindex = 3;
+	s->idle = false;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_said(w, "left alone", 0);
+}
+
+/* Nothing has been sent to it meanwhile */
+static void device_comes_by_its_name(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	settle_all(w);
+	s->idle = true;
+	w->devices[0][0] = 0;
+	polls(w, 3);
+	strcpy(w->devices[2], "eth1");
+	polls(w, 13);
+	assert_non_null(paced_get(&w->kernel, 3, &s->remote.addr));
+}
+
+static void renamed(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pacing p;
+
+	settle_all(w);
+	strcpy(w->devices[0], "wan0");
+	polls(w, 1);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_string_equal(p.dev, "wan0");
+	restart(w);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_string_equal(p.dev, "wan0");
+	assert_int_equal(p.search->state, SEARCH_KEPT);
+}
+
+static void moves_to_another_device(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	s->remote.ifindex = 2;
+	polls(w, 1);
+	assert_non_null(paced_get(&w->kernel, 1, &s->remote.addr));
+	polls(w, 1);
+	assert_int_equal(w->batch, 2);
+	assert_null(paced_get(&w->kernel, 1, &s->remote.addr));
+	assert_int_equal(paced_get(&w->kernel, 2, &s->remote.addr)->rate, rate);
+	assert_said(w, "on eth2 now", 1);
+	assert_said(w, "not paced any more", 0);
+	assert_string_equal(acting_of(w, s)->dev, "eth2");
+}
+
+/* --- restarts ------------------------------------------------------------- */
+
+static void restart_sets_nothing(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct search before;
+	uint32_t settings, lines;
+
+	settle_all(w);
+	before = acting_of(w, s)->search;
+	settings = w->settings;
+	lines = said(w, "\n");
+	restart(w);
+	assert_memory_equal(&acting_of(w, s)->search, &before, sizeof(before));
+	polls(w, 5);
+	assert_int_equal(w->settings, settings);
+	assert_int_equal(said(w, "\n"), lines);
+	assert_int_equal(acting_of(w, s)->reason, SEARCH_PROVED);
+	assert_int_not_equal(acting_of(w, s)->since, 0);
+}
+
+static void killed_while_it_is_tried(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	find_all(w);
+	rate = rate_of(w, s);
+	/* behind the kernel, before the history */
+	end(w, false);
+	w->kernel.list[0].rate = 90 * MB;
+	w->state.list[0].rate = 90 * MB;
+	strcpy(w->config.history, w->place->file);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.rate, 90 * MB);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_TRYING);
+	assert_true(acting_of(w, s)->search.settling);
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 90 * MB);
+	assert_int_not_equal(rate, 90 * MB);
+	settle_all(w);
+	assert_in_range(rate_of(w, s), 98 * MB, 99 * MB);
+}
+
+/* As if the history did not yet have the probe */
+static void killed_while_it_probes(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate, proved;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	proved = acting_of(w, s)->search.low;
+	end(w, true);
+	w->kernel.list[0].rate = proved + proved / 20 + 1;
+	w->state.list[0].rate = w->kernel.list[0].rate;
+	strcpy(w->config.history, w->place->file);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_TRYING);
+	assert_int_equal(acting_of(w, s)->search.low, proved);
+	settle_all(w);
+	assert_int_equal(acting_of(w, s)->search.low, proved);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+static void history_lost(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	end(w, true);
+	assert_int_equal(unlink(w->place->file), 0);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_KEPT);
+	assert_int_equal(acting_of(w, s)->search.rate, rate);
+	polls(w, 20);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+static void reboot(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	end(w, true);
+	paced_clear_device(&w->kernel, 1);
+	paced_clear_device(&w->state, 1);
+	begin(w);
+	s->idle = true;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+static void look_comes_later(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t settings;
+
+	settle_all(w);
+	settings = w->settings;
+	end(w, true);
+	w->look_rc = -EAGAIN;
+	begin(w);
+	polls(w, 2);
+	assert_int_equal(w->settings, settings);
+	w->look_rc = 0;
+	polls(w, 2);
+	assert_int_equal(w->settings, settings);
+	assert_int_equal(acting_of(w, s)->force, rate_of(w, s));
+}
+
+/* --- subnets -------------------------------------------------------------- */
+
+/* Each takes alone what all of them share, and was found when the others were silent */
+static void find_shared(struct world *w, struct sim **hosts, uint32_t n)
+{
+	uint32_t i, k;
+
+	w->config.subnets = true;
+	act_reload(w->act, w->now);
+	for (i = 0; i < n; i++)
+		hosts[i] = remote(w, 2, (uint8_t)(i + 1), 100 * MB);
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < n; k++)
+			hosts[k]->idle = k != i;
+		settle_all(w);
+		assert_int_equal(acting_of(w, hosts[i])->search.state, SEARCH_KEPT);
+	}
+	for (i = 0; i < n; i++) {
+		hosts[i]->shares = 99 * MB;
+		hosts[i]->gentle = true;
+		hosts[i]->idle = false;
+	}
+}
+
+static void subnet_as_one(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+	struct prefix subnet;
+	uint32_t settings;
+	struct pacing p;
+	uint64_t rate;
+
+	find_shared(w, hosts, 4);
+	rate = rate_of(w, hosts[0]);
+	polls(w, 2);
+	assert_int_equal(w->kernel.n, 1);
+	assert_int_equal(w->batch, 5);
+	subnet = paced_subnet(&hosts[0]->remote.addr);
+	assert_int_equal(paced_get(&w->kernel, 1, &subnet)->rate, rate);
+	assert_said(w, "192.0.2.0/24: paced at", 1);
+	assert_said(w, "not paced any more", 0);
+	assert_true(act_find(w->act, &hosts[3]->remote.addr, &p));
+	assert_true(prefix_equal(&p.to, &subnet));
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	polls(w, 2);
+	assert_true(hosts[2]->remote.paced);
+	/* what the subnet carries is what its hosts do together */
+	settle_all(w);
+	assert_true(act_find(w->act, &hosts[3]->remote.addr, &p));
+	assert_int_equal(p.search->state, SEARCH_KEPT);
+	end(w, true);
+	/* hosts come first when they are read, as the latest */
+	run_sql(w->place->file, "UPDATE search SET stamp = stamp + bits");
+	begin(w);
+	settings = w->settings;
+	polls(w, 3);
+	assert_int_equal(w->settings, settings);
+	assert_int_equal(w->kernel.n, 1);
+	assert_true(act_find(w->act, &hosts[3]->remote.addr, &p));
+	assert_true(prefix_equal(&p.to, &subnet));
+}
+
+/* It carries less than one of them did: back to hosts, as they were */
+static void subnet_taken_back(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+	uint64_t rates[4];
+	uint32_t i;
+
+	find_shared(w, hosts, 4);
+	for (i = 0; i < 4; i++)
+		rates[i] = rate_of(w, hosts[i]);
+	polls(w, 2);
+	assert_int_equal(w->kernel.n, 1);
+	for (i = 0; i < 4; i++)
+		hosts[i]->shares = 20 * MB;
+	polls(w, 6);
+	assert_int_equal(w->kernel.n, 4);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(rate_of(w, hosts[i]), rates[i]);
+	assert_said(w, "192.0.2.0/24: not paced any more: pacing does not help", 1);
+	polls(w, 50);
+	assert_int_equal(w->kernel.n, 4);
+}
+
+/* Each has a port of its own of that speed */
+static void hosts_that_share_nothing(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+	uint32_t i;
+
+	find_shared(w, hosts, 4);
+	for (i = 0; i < 4; i++)
+		hosts[i]->shares = 0;
+	polls(w, 20);
+	assert_int_equal(w->kernel.n, 4);
+}
+
+/* Whoever has three addresses would slow down the others: not by default */
+static void subnets_are_not_asked_for(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+
+	assert_false(w->config.subnets);
+	find_shared(w, hosts, 4);
+	w->config.subnets = false;
+	act_reload(w->act, w->now);
+	polls(w, 50);
+	assert_int_equal(w->kernel.n, 4);
+	assert_int_equal(w->act->table.subnets, 0);
+	assert_int_equal(w->act->n_active, 0);
+}
+
+/* By a reload, by a restart, and by one that finds no history either */
+static void subnets_are_turned_off(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+	uint64_t rates[4];
+	uint32_t i, k;
+
+	find_shared(w, hosts, 4);
+	for (i = 0; i < 4; i++)
+		rates[i] = rate_of(w, hosts[i]);
+	for (k = 0; k < 3; k++) {
+		w->config.subnets = true;
+		act_reload(w->act, w->now);
+		polls(w, 2);
+		assert_int_equal(w->kernel.n, 1);
+		w->config.subnets = false;
+		if (k) {
+			end(w, true);
+			if (k == 2)
+				assert_int_equal(unlink(w->place->file), 0);
+			begin(w);
+			polls(w, 1);
+		} else {
+			act_reload(w->act, w->now);
+		}
+		assert_int_equal(w->kernel.n, k < 2 ? 4 : 0);
+		for (i = 0; i < 4 && k < 2; i++)
+			assert_int_equal(rate_of(w, hosts[i]), rates[i]);
+	}
+}
+
+static void subnet_changed_by_hand(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+
+	find_shared(w, hosts, 4);
+	polls(w, 2);
+	w->changed[w->n_changed++] = paced_subnet(&hosts[0]->remote.addr);
+	polls(w, 20);
+	assert_int_equal(w->state.n, 0);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_said(w, "192.0.2.0/24: not paced, and left alone", 1);
+	assert_said(w, "left alone", 1);
+}
+
+/* --- two daemons ---------------------------------------------------------- */
+
+/* Another socket, and another history: it leaves alone what the first one paces */
+static void another_daemon(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct config c = w->config;
+	struct err e = { "" };
+	struct keep k;
+	struct act *b;
+	uint64_t rate;
+	uint32_t i;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	assert_int_not_equal(rate, 0);
+	c.history[0] = 0;
+	for (i = 0; i < 2; i++) {
+		c.mode = i ? MODE_ACT : MODE_OBSERVE;
+		keep_open(&k, &c, &w->log, w->now);
+		b = act_begin(&c, &w->log, &k, w->now, &e);
+		assert_non_null(b);
+		act_poll(b, NULL, false, w->us, w->now + 61);
+		act_forget(b, &s->remote.addr, w->now + 61);
+		assert_int_equal(rate_of(w, s), rate);
+		assert_false(act_totals(b)->acts);
+		assert_int_equal(!!strstr(act_totals(b)->unable, "another ctcpd paces"), i);
+		c.mode = i ? MODE_OBSERVE : MODE_ACT;
+		act_reload(b, w->now + 61);
+		assert_int_equal(rate_of(w, s), rate);
+		c.mode = MODE_ACT;
+		act_reload(b, w->now + 61);
+		assert_int_equal(!!strstr(act_totals(b)->unable, "another ctcpd paces"), 1);
+		if (i)
+			break;
+		act_end(b);
+		keep_close(&k, w->now);
+	}
+	/* to one log, which says once what stays so */
+	assert_said(w, "though mode = act: another ctcpd paces", 1);
+	/* and takes over what it left */
+	end(w, true);
+	act_poll(b, NULL, false, w->us, w->now + 200);
+	act_poll(b, NULL, false, w->us, w->now + 205);
+	assert_true(act_totals(b)->acts);
+	assert_int_equal(act_totals(b)->paced, 1);
+	assert_int_equal(rate_of(w, s), rate);
+	c.mode = MODE_OBSERVE;
+	act_reload(b, w->now + 210);
+	assert_int_equal(rate_of(w, s), 0);
+	/* one that has nothing to take back is in nobody's way */
+	begin(w);
+	assert_true(act_totals(w->act)->acts);
+	act_end(b);
+	keep_close(&k, w->now);
+}
+
+/* Which sees nothing of ours, or cannot look */
+static void observer_is_in_nobodys_way(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(w->act->lock >= 0);
+	end(w, true);
+	w->config.mode = MODE_OBSERVE;
+	w->look_rc = -EAGAIN;
+	begin(w);
+	assert_int_equal(w->act->lock, -1);
+	end(w, true);
+	w->look_rc = 0;
+	begin(w);
+	assert_int_equal(w->act->lock, -1);
+}
+
+/* --- bounds --------------------------------------------------------------- */
+
+static struct prefix number(uint32_t n)
+{
+	return (struct prefix){ AF_INET, 32, { 10, (uint8_t)(n >> 14), (uint8_t)(n >> 6),
+					       n % 64 } };
+}
+
+/* @n that are kept, by device 2, and were seen so many s ago */
+static void add_kept(struct world *w, uint32_t n, int ifindex, int64_t ago)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		struct prefix p = number(i);
+		struct acting *e = act_table_add(&w->act->table, &p, w->now);
+
+		assert_non_null(e);
+		e->search = (struct search){ .state = SEARCH_KEPT, .rate = MB, .low = MB };
+		e->search.seen = w->now - ago;
+		e->search.counted = e->search.seen;
+		e->ifindex = ifindex;
+		act_want(w->act, e);
+	}
+}
+
+/* Of those that are paced the one that was silent for longest makes room, if it was so for long */
+static void paced_makes_room(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct prefix first = number(4000);
+
+	add_kept(w, PACED_MAX, 2, 60);
+	act_table_find(&w->act->table, &first)->search.seen -= 30;
+	find_all(w);
+	polls(w, 13);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_equal(w->act->want.n, PACED_MAX);
+	assert_said(w, "to make room", 0);
+	w->now += IDLE_S;
+	polls(w, 14);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_null(act_table_any(&w->act->table, &first));
+	assert_null(paced_get(&w->kernel, 2, &first));
+	assert_int_equal(w->kernel.n, PACED_MAX);
+	assert_said(w, "10.0.62.32: forgotten, as nothing was seen of it for 1 h, to make room", 1);
+	assert_said(w, "to make room", 1);
+}
+
+/* So it is of the table, where all are kept: by a device that is gone */
+static void kept_make_room(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct prefix first = number(4000);
+
+	add_kept(w, ACTINGS_MAX, 0, 7200);
+	act_table_find(&w->act->table, &first)->search.seen -= 30;
+	polls(w, 3);
+	assert_null(act_table_any(&w->act->table, &first));
+	acting_of(w, s);
+	assert_said(w, "to make room", 1);
+}
+
+/* There is room a day later: nothing is sent to it, so that nothing else tries again */
+static void paced_when_there_is_room(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pace p = { .ifindex = 2, .rate = MB };
+	uint32_t i;
+
+	for (i = 0; i < PACED_MAX; i++) {
+		p.to = number(i);
+		assert_int_equal(paced_set(&w->act->want, &p), 0);
+	}
+	find_all(w);
+	assert_int_not_equal(acting_of(w, s)->search.rate, 0);
+	assert_int_equal(rate_of(w, s), 0);
+	s->idle = true;
+	paced_clear_device(&w->act->want, 2);
+	polls(w, 13);
+	assert_int_equal(rate_of(w, s), acting_of(w, s)->search.rate);
+}
+
+/* 64 that are in use keep out no others than those of their subnet, and for an hour */
+static void subnet_is_bounded(void **state)
+{
+	struct prefix p = { AF_INET6, 128, { 0x20, 1, 0xd, 0xb8 } }, net = paced_subnet(&p);
+	struct act_table t;
+	uint32_t i;
+
+	(void)state;
+	act_table_init(&t);
+	for (i = 0; i < 5000; i++) {
+		struct acting *e;
+
+		p.addr[14] = (uint8_t)(i >> 8);
+		p.addr[15] = (uint8_t)i;
+		e = act_table_add(&t, &p, NOW);
+		assert_int_equal(!!e, i < 64);
+		if (e)
+			e->search.seen = NOW;
+	}
+	assert_non_null(act_table_add(&t, &net, NOW));
+	p.addr[7] = 1;
+	assert_non_null(act_table_add(&t, &p, NOW));
+	assert_int_equal(t.all.n, 66);
+	assert_int_equal(t.nets.n, 2);
+	p.addr[7] = 0;
+	assert_non_null(act_table_add(&t, &p, NOW + IDLE_S));
+	assert_int_equal(t.all.n, 66);
+	while (recent_oldest(&t.all))
+		act_table_drop(&t, (struct acting *)recent_oldest(&t.all));
+	assert_int_equal(t.nets.n, 0);
+	act_table_free(&t);
+}
+
+static void table_is_bounded(void **state)
+{
+	struct act_table t;
+	struct prefix p;
+	uint32_t i, k;
+
+	(void)state;
+	act_table_init(&t);
+	for (i = 0; i < ACTINGS_MAX; i++) {
+		p = number(i);
+		act_table_add(&t, &p, NOW)->search.seen = NOW;
+	}
+	/* all of them are in use: a poll of 65536 others finds no room */
+	for (k = 0; k < 3; k++) {
+		act_table_again(&t);
+		for (i = 0; i < REMOTES_MAX; i++) {
+			p = number(1000000 + i);
+			assert_null(act_table_add(&t, &p, NOW + 60));
+		}
+	}
+	assert_int_equal(t.all.n, ACTINGS_MAX);
+	/* an hour later those that are not paced make room */
+	p = number(4711);
+	act_table_find(&t, &p)->force = MB;
+	act_table_again(&t);
+	for (i = 0; i < REMOTES_MAX; i++) {
+		p = number(1000000 + i);
+		if (!act_table_add(&t, &p, NOW + IDLE_S))
+			continue;
+		act_table_find(&t, &p)->search.seen = NOW + IDLE_S;
+	}
+	assert_int_equal(t.all.n, ACTINGS_MAX);
+	p = number(4711);
+	assert_non_null(act_table_find(&t, &p));
+	p = number(1000000 + ACTINGS_MAX - 2);
+	assert_non_null(act_table_find(&t, &p));
+	p = number(0);
+	assert_null(act_table_find(&t, &p));
+	act_table_free(&t);
+}
+
+/* --- forget --------------------------------------------------------------- */
+
+static void forget(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 3, 7, 100 * MB);
+	struct prefix p = paced_subnet(&s->remote.addr);
+	struct pacing found;
+
+	settle_all(w);
+	assert_int_equal(act_forget(w->act, &p, w->now), 1);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_not_equal(rate_of(w, other), 0);
+	assert_false(act_find(w->act, &s->remote.addr, &found));
+	assert_int_equal(act_forget(w->act, &p, w->now), 0);
+	restart(w);
+	assert_false(act_find(w->act, &s->remote.addr, &found));
+	assert_true(act_find(w->act, &other->remote.addr, &found));
+	find_all(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+}
+
+static void forgotten_while_hands_wait(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	settle_all(w);
+	s->idle = true;
+	refuse(w, NULL, 0, -EAGAIN, false);
+	act_forget(w->act, &s->remote.addr, w->now);
+	assert_int_not_equal(rate_of(w, s), 0);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_equal(w->act->table.all.n, 0);
+}
+
+static void forgotten_after_two_weeks(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	settle_all(w);
+	s->idle = true;
+	w->now += 13 * DAY;
+	polls(w, 1);
+	assert_int_not_equal(rate_of(w, s), 0);
+	w->now += 2 * DAY;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_said(w, "192.0.2.7: not paced any more: it had no interval that counts", 1);
+	polls(w, 1);
+	assert_int_equal(w->act->table.all.n, 0);
+}
+
+/* --- the history ---------------------------------------------------------- */
+
+static uint32_t kept_rows(struct world *w)
+{
+	struct history *h = open_place(w->place, w->now);
+	uint32_t n = 0;
+	int64_t rows;
+	struct err e;
+
+	assert_int_equal(db_number(h, "SELECT count(*) FROM search", &rows, &e), 0);
+	n = (uint32_t)rows;
+	history_close(h);
+	return n;
+}
+
+/* It can be written neither, as if the disk was full, and goes on pacing */
+static void history_comes_later(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	end(w, true);
+	snprintf(w->config.history, sizeof(w->config.history), "%s/no/such/history.db",
+		 w->place->dir);
+	begin(w);
+	settle_all(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_true(acting_of(w, s)->dirty);
+	assert_false(keep_ok(&w->keep));
+	keep_flush(&w->keep, w->now);
+	assert_said(w, "the history is not written", 1);
+	snprintf(w->config.history, sizeof(w->config.history), "%s", w->place->file);
+	keep_change(&w->keep, &w->config, w->now);
+	polls(w, 1);
+	assert_false(acting_of(w, s)->dirty);
+	end(w, true);
+	assert_int_equal(kept_rows(w), 1);
+}
+
+/* A full table that is counted each minute keeps nothing that was set from being written */
+static void changes_are_saved_first(void **state)
+{
+	struct world *w = *state;
+	struct acting *e, *next;
+	uint32_t i, due = 0;
+
+	add_kept(w, 3000, 0, 60);
+	act_table_each(&w->act->table, e, next) {
+		strcpy(e->dev, "eth9");
+		e->dirty = false;
+		e->aged = true;
+	}
+	act_tick(w->act, w->now);
+	e = (struct acting *)TAILQ_LAST(&w->act->table.all.order, recent_order);
+	e->dirty = true;
+	act_save(w->act, false, w->now);
+	assert_false(e->dirty);
+	act_table_each(&w->act->table, e, next)
+		due += e->due;
+	assert_in_range(due, 3000 - 512 - SEARCH_ROWS, 3000 - 512 + SEARCH_ROWS);
+	for (i = 0; i < 6; i++)
+		act_save(w->act, false, w->now);
+	end(w, false);
+	assert_int_equal(kept_rows(w), 3000);
+}
+
+static void history_begun_anew(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	remote(w, 2, 8, 100 * MB);
+	settle_all(w);
+	rate = rate_of(w, s);
+	assert_int_equal(unlink(w->place->file), 0);
+	keep_flush(&w->keep, w->now);
+	polls(w, 1);
+	end(w, false);
+	assert_int_equal(kept_rows(w), 2);
+	strcpy(w->config.history, w->place->file);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.rate, rate);
+}
+
+/* Nothing that was only counted is older than a minute, and what was set is there at once */
+static void killed(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	find_all(w);
+	end(w, false);
+	assert_int_equal(kept_rows(w), 1);
+	strcpy(w->config.history, w->place->file);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_TRYING);
+	assert_int_equal(acting_of(w, s)->search.rate, rate_of(w, s));
+	assert_int_equal(acting_of(w, s)->search.base.n, 10);
+}
+
+/* Who has written there would have it not tried, or kept, for ever; a clock of 1970 is none such */
+static void history_of_times_to_come(void **state)
+{
+	static const char * const fields[] = { "again", "counted", "day" };
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	int64_t now;
+	char sql[160];
+	size_t i;
+
+	settle_all(w);
+	now = w->now;
+	paced_clear_device(&w->kernel, 1);
+	paced_clear_device(&w->state, 1);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		strcpy(w->config.history, w->place->file);
+		end(w, i == 0);
+		snprintf(sql, sizeof(sql), "UPDATE search SET search = 'kept rate=%llu seen=%lld %s=%lld'",
+			 100 * MB, (long long)now, fields[i], (long long)(now + 15 * DAY));
+		run_sql(w->place->file, sql);
+		strcpy(w->config.history, w->place->file);
+		begin(w);
+		assert_null(act_table_find(&w->act->table, &s->remote.addr));
+	}
+	snprintf(sql, sizeof(sql), "UPDATE search SET search = 'kept rate=%llu seen=%lld counted=%lld'",
+		 100 * MB, (long long)now, (long long)now);
+	end(w, false);
+	run_sql(w->place->file, sql);
+	strcpy(w->config.history, w->place->file);
+	w->now = 4711;
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.rate, 100 * MB);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_world, remove_world)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(differences),
+		cmocka_unit_test(nothing_to_compare_with),
+		cmocka_unit_test(hosts_add_up),
+		cmocka_unit_test(table_is_bounded),
+		cmocka_unit_test(subnet_is_bounded),
+		TEST(found_after_ten),
+		TEST(keeps_what_it_takes),
+		TEST(others_are_left),
+		TEST(failed_polls),
+		TEST(observe_sets_nothing),
+		TEST(there_and_back),
+		TEST(taken_back_later),
+		TEST(begun_in_observe_behind_act),
+		TEST(one_is_somebody_elses),
+		TEST(device_is_somebody_elses),
+		TEST(unfit_device),
+		TEST(device_becomes_fit),
+		TEST(not_now),
+		TEST(may_not),
+		TEST(may_not_from_the_beginning),
+		TEST(one_fails),
+		TEST(rate_is_refused),
+		TEST(probe_is_refused),
+		TEST(changed_by_hand),
+		TEST(many_changed_by_hand),
+		TEST(root_changed_by_hand),
+		TEST(administrator_takes_it),
+		TEST(device_goes_and_comes),
+		TEST(device_comes_by_its_name),
+		TEST(renamed),
+		TEST(moves_to_another_device),
+		TEST(restart_sets_nothing),
+		TEST(killed_while_it_is_tried),
+		TEST(killed_while_it_probes),
+		TEST(history_lost),
+		TEST(reboot),
+		TEST(look_comes_later),
+		TEST(subnet_as_one),
+		TEST(subnet_taken_back),
+		TEST(hosts_that_share_nothing),
+		TEST(subnets_are_not_asked_for),
+		TEST(subnets_are_turned_off),
+		TEST(subnet_changed_by_hand),
+		TEST(another_daemon),
+		TEST(observer_is_in_nobodys_way),
+		TEST(paced_makes_room),
+		TEST(kept_make_room),
+		TEST(paced_when_there_is_room),
+		TEST(forget),
+		TEST(forgotten_while_hands_wait),
+		TEST(forgotten_after_two_weeks),
+		TEST(history_comes_later),
+		TEST(changes_are_saved_first),
+		TEST(history_begun_anew),
+		TEST(history_of_times_to_come),
+		TEST(killed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
