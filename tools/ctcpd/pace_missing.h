@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What pacing by sockets needs of the process, the kernel and the machine, asked before the
+ * kernel refuses with no more than a number.
+ */
+#ifndef CTCPD_PACE_MISSING_H
+#define CTCPD_PACE_MISSING_H
+
+#include <stddef.h>
+
+#include "err.h"
+
+/* -EACCES: a capability; -EOPNOTSUPP: BTF, or a bpffs below which to pin */
+int pace_missing(struct err *e);
+/* Where the hierarchy of cgroup v2 is mounted.  -EOPNOTSUPP: nowhere */
+int pace_cgroup_root(char *dir, size_t len, struct err *e);
+
+#endif
