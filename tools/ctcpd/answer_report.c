@@ -182,9 +182,10 @@ static json_t *row_json(const struct rows *rows, const struct row *r, struct pla
 	}
 	advise(&w.visit.judgement, &p, &a);
 	advice = advice_json(&a);
-	root = json_pack("{s:s, s:b, s:s, s:o, s:o}", "remote", p.remote, "visited", !!r->now,
-			 "algorithm", p.algorithm,
+	root = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o}", "remote", p.remote,
+			 "visited", !!r->now, "algorithm", p.algorithm,
 			 "judgement", judgement_json(&w.visit.judgement),
+			 "pacing", answer_pacing(rows->asked, address(r)),
 			 "earlier", r->earlier.visits ? earlier_json(&r->earlier) : json_null());
 	json_object_update(root, advice);
 	json_decref(advice);
@@ -213,6 +214,24 @@ static json_t *report(const struct rows *rows, uint32_t n, const struct err *tro
 					  json_null());
 }
 
+/* What is paced: mostly remotes that nobody need do anything about any more */
+static int add_paced(const struct asked *a, json_t *root)
+{
+	json_t *list = json_array();
+	struct pacings ps;
+	uint32_t i;
+	int rc = pacings_make(&ps, a->act);
+
+	json_object_set_new(root, "pacing", answer_totals(a, &ps));
+	pacings_keep_paced(&ps);
+	for (i = 0; i < ps.n && i < REPORT_REMOTES; i++)
+		json_array_append_new(list, pacing_json(&ps.list[i], true));
+	json_object_set_new(root, "paced", list);
+	json_object_set_new(root, "paced_left_out", json_count(ps.n - i));
+	pacings_free(&ps);
+	return rc;
+}
+
 int answer_report(const struct asked *a, json_t **answer, struct err *e)
 {
 	struct rows rows = { .asked = a };
@@ -220,6 +239,10 @@ int answer_report(const struct asked *a, json_t **answer, struct err *e)
 	int rc = collect(&rows, &trouble);
 
 	*answer = rc ? NULL : report(&rows, choose(&rows), &trouble);
+	if (*answer && add_paced(a, *answer)) {
+		json_decref(*answer);
+		*answer = NULL;
+	}
 	free(rows.list);
 	return *answer ? 0 : err_set(e, -ENOMEM, "no memory for the answer");
 }

@@ -19,22 +19,57 @@ static int done(json_t *root, json_t **answer, struct err *e)
 	return root ? 0 : err_set(e, -ENOMEM, "no memory for the answer");
 }
 
+json_t *answer_pacing(const struct asked *a, const struct prefix *addr)
+{
+	struct pacing p;
+
+	if (!a->act || !act_find(a->act, addr, &p))
+		return json_null();
+	return pacing_json(&p, act_totals(a->act)->acts);
+}
+
+static json_t *remotes_now(const struct asked *a, const struct ranked *ranked)
+{
+	json_t *list = json_array(), *one;
+	uint32_t i;
+
+	for (i = 0; i < ranked->n && i < STATUS_REMOTES; i++) {
+		one = remote_json(ranked->list[i]);
+		json_object_set_new(one, "pacing", answer_pacing(a, &ranked->list[i]->addr));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+json_t *answer_totals(const struct asked *a, const struct pacings *ps)
+{
+	const struct act_totals *t = a->act ? act_totals(a->act) : NULL;
+
+	return t ? pacing_totals_json(t, t->acts ? 0 : ps->would) : json_null();
+}
+
+static json_t *status(const struct asked *a, const struct ranked *ranked,
+		      const struct pacings *ps)
+{
+	uint32_t n = ranked->n < STATUS_REMOTES ? ranked->n : STATUS_REMOTES;
+	json_t *root = totals_json(a->totals);
+
+	json_object_set_new(root, "pacing", answer_totals(a, ps));
+	json_object_set_new(root, "remotes_left_out", json_count(ranked->n - n));
+	json_object_set_new(root, "remotes_now", remotes_now(a, ranked));
+	return root;
+}
+
 int answer_status(const struct asked *a, json_t **answer, struct err *e)
 {
-	json_t *root = totals_json(a->totals), *list = json_array();
-	struct ranked ranked;
-	uint32_t i, n;
+	struct ranked ranked = { 0 };
+	struct pacings ps;
+	json_t *root = NULL;
 
-	if (ranked_make(&ranked, a->remotes)) {
-		json_decref(root);
-		root = NULL;
-	}
-	n = ranked.n < STATUS_REMOTES ? ranked.n : STATUS_REMOTES;
-	for (i = 0; i < n; i++)
-		json_array_append_new(list, remote_json(ranked.list[i]));
-	json_object_set_new(root, "remotes_left_out", json_count(ranked.n - n));
-	json_object_set_new(root, "remotes_now", list);
+	if (!pacings_make(&ps, a->act) && !ranked_make(&ranked, a->remotes))
+		root = status(a, &ranked, &ps);
 	ranked_free(&ranked);
+	pacings_free(&ps);
 	return done(root, answer, e);
 }
 
@@ -87,14 +122,16 @@ static json_t *advice_about(const struct remote *now, const struct visits *vs)
 	return advice_json(&a);
 }
 
-static json_t *why(const struct remote *now, struct visits *vs, const struct err *trouble)
+/* @pacing is taken over. */
+static json_t *why(const struct remote *now, struct visits *vs, json_t *pacing,
+		   const struct err *trouble)
 {
 	json_t *advice = advice_about(now, vs);
-	json_t *root = json_pack("{s:o, s:o, s:O, s:b, s:o}",
+	json_t *root = json_pack("{s:o, s:o, s:o, s:O, s:b, s:o}",
 				 "now", now ? remote_json(now) : json_null(),
 				 "earlier", vs->earlier.visits ? earlier_json(&vs->earlier) :
 					    json_null(),
-				 "visits", vs->list,
+				 "pacing", pacing, "visits", vs->list,
 				 "advice_is_of_now", is_of_now(now, vs),
 				 "history_error", *trouble->text ? json_plain(trouble->text) :
 						  json_null());
@@ -104,6 +141,17 @@ static json_t *why(const struct remote *now, struct visits *vs, const struct err
 	return root;
 }
 
+static int nothing_known(const char *asked, const struct err *trouble, struct err *e)
+{
+	if (*trouble->text)
+		return err_set(e, -ENOENT,
+			       "no flow to %s is known, and the history could not be read: %.300s",
+			       asked, trouble->text);
+	return err_set(e, -ENOENT,
+		       "nothing is known of %s: it has had no flow that sent since the daemon began, and the history has none",
+		       asked);
+}
+
 int answer_why(const struct asked *a, const json_t *question, json_t **answer, struct err *e)
 {
 	const char *asked = json_string_value(json_object_get(question, "remote"));
@@ -111,6 +159,7 @@ int answer_why(const struct asked *a, const json_t *question, json_t **answer, s
 	struct err trouble = { "" };
 	const struct remote *now;
 	struct prefix addr;
+	json_t *pacing;
 	int rc;
 
 	if (!asked || parse_address(asked, &addr)) {
@@ -121,16 +170,11 @@ int answer_why(const struct asked *a, const json_t *question, json_t **answer, s
 	now = remotes_find(a->remotes, &addr);
 	if (!keep_each(a->keep, &addr, 0, add_visit, &vs, &trouble))
 		trouble.text[0] = 0;
-	if (!now && !vs.earlier.visits && *trouble.text)
-		rc = err_set(e, -ENOENT,
-			     "no flow to %s is known, and the history could not be read: %.300s",
-			     asked, trouble.text);
-	else if (!now && !vs.earlier.visits)
-		rc = err_set(e, -ENOENT,
-			     "nothing is known of %s: it has had no flow that sent since the daemon began, and the history has none",
-			     asked);
+	pacing = answer_pacing(a, &addr);
+	if (!now && !vs.earlier.visits && json_is_null(pacing))
+		rc = nothing_known(asked, &trouble, e);
 	else
-		rc = done(why(now, &vs, &trouble), answer, e);
+		rc = done(why(now, &vs, pacing, &trouble), answer, e);
 out:
 	json_decref(vs.list);
 	return rc;

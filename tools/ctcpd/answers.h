@@ -11,8 +11,10 @@
 
 #include <jansson.h>
 
+#include "act.h"
 #include "keep.h"
 #include "metrics.h"
+#include "pacings.h"
 #include "remotes.h"
 
 #define STATUS_REMOTES	1000U	/* those with the most bytes; "remotes_left_out" are more */
@@ -24,8 +26,13 @@ struct asked {
 	struct remotes *remotes;
 	struct keep *keep;
 	const struct config *config;	/* NULL: no remote is left alone */
+	const struct act *act;		/* NULL: nothing is known of pacing */
 };
 
+/* null: there is no search for its rate */
+json_t *answer_pacing(const struct asked *a, const struct prefix *addr);
+/* null: nothing is known of pacing */
+json_t *answer_totals(const struct asked *a, const struct pacings *ps);
 int answer_status(const struct asked *a, json_t **answer, struct err *e);
 int answer_report(const struct asked *a, json_t **answer, struct err *e);
 /* {"remote": "192.0.2.7"} */

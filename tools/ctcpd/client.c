@@ -61,10 +61,11 @@ int command_why(const struct options *o, struct err *e)
 
 static void print_forgotten(FILE *out, const json_t *answer)
 {
-	fprintf(out, "forgotten: %" JSON_INTEGER_FORMAT " remotes that were known, %"
-		JSON_INTEGER_FORMAT " visits of the history\n",
+	fprintf(out, "forgotten: remotes: %" JSON_INTEGER_FORMAT ", visits: %"
+		JSON_INTEGER_FORMAT ", paced: %" JSON_INTEGER_FORMAT "\n",
 		json_integer_value(json_object_get(answer, "remotes")),
-		json_integer_value(json_object_get(answer, "visits")));
+		json_integer_value(json_object_get(answer, "visits")),
+		json_integer_value(json_object_get(answer, "paced")));
 }
 
 int command_forget(const struct options *o, struct err *e)

@@ -13,11 +13,49 @@ $(error $(MISSING): not found by $(PKG_CONFIG); on Debian apt-get install \
 endif
 endif
 
-DAEMON_LDLIBS := $(shell $(PKG_CONFIG) --libs $(DAEMON_LIBS)) -lm -pthread
-DAEMON_PARTS := $(patsubst %.c,%,$(filter-out ctcpd/ctcpd.c,$(wildcard ctcpd/*.c)))
+# Pacing by sockets (hands_bpf.h) where both are there; without, ctcpd says so when it is asked
+BPF_CC	?= clang
+HAVE_BPF := $(shell $(PKG_CONFIG) --atleast-version=1.0 libbpf && \
+	    $(BPF_CC) -target bpf -E -x c /dev/null >/dev/null 2>&1 && echo yes)
+BPF_LDLIBS := $(if $(HAVE_BPF),$(shell $(PKG_CONFIG) --libs libbpf))
+BPF_PARTS := ctcpd/hands_bpf ctcpd/pace_load ctcpd/pace_missing ctcpd/pace_object
+NO_PARTS := ctcpd/ctcpd ctcpd/pace.bpf $(if $(HAVE_BPF),ctcpd/hands_bpf_none,$(BPF_PARTS))
+
+DAEMON_LDLIBS := $(shell $(PKG_CONFIG) --libs $(DAEMON_LIBS)) $(BPF_LDLIBS) -lm -pthread
+DAEMON_PARTS := $(filter-out $(NO_PARTS),$(patsubst %.c,%,$(wildcard ctcpd/*.c)))
 DAEMON_TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_ctcpd_*.c))
 
 $(O)/ctcpd: $(O)/obj/ctcpd/ctcpd.o $(DAEMON_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LDLIBS) $(LDLIBS)
 
 -include $(wildcard $(O)/obj/ctcpd/*.d $(O)/obj-san/ctcpd/*.d)
+
+# for selftests/ctcpd_hands.sh: what is paced, set by command, which dies and fails on purpose
+HANDS_PARTS := ctcpd/hands_class ctcpd/paced tests/ctcpd_hands
+
+$(O)/ctcpd_hands: $(HANDS_PARTS:%=$(O)/obj-faulty/%.o) $(PARTS:%=$(O)/obj-faulty/%.o)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+-include $(HANDS_PARTS:%=$(O)/obj-faulty/%.d)
+
+# The program for the kernel, whatever CC is, and as bytes of ctcpd: pace_object.c
+BPF_OBJECT := $(O)/obj/ctcpd/pace.bpf.o
+BPF_CFLAGS := -O2 -g -Wall -Wextra -Werror -ffile-prefix-map=$(CURDIR)=. \
+	      -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+
+$(BPF_OBJECT): ctcpd/pace.bpf.c ctcpd/pace_slot.h
+	@mkdir -p $(@D)
+	$(BPF_CC) -target bpf $(BPF_CFLAGS) -c -o $@ $<
+
+PACE_OBJECTS := $(foreach d,obj obj-faulty obj-san,$(O)/$d/ctcpd/pace_object.o)
+$(PACE_OBJECTS): $(BPF_OBJECT)
+$(PACE_OBJECTS): override CFLAGS += -Wa,-I$(dir $(BPF_OBJECT))
+
+# for selftests/ctcpd_bpf.sh: what is paced by sockets, set by command
+HANDS_BPF_PARTS := $(filter $(DAEMON_PARTS),$(BPF_PARTS) ctcpd/hands_bpf_none) ctcpd/pace_slots \
+	ctcpd/paced tests/ctcpd_hands_bpf
+
+$(O)/ctcpd_hands_bpf: $(HANDS_BPF_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LDLIBS) $(LDLIBS)
+
+-include $(wildcard $(O)/obj/tests/*.d)

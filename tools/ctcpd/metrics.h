@@ -13,6 +13,7 @@
 
 #include "remotes.h"
 
+struct act;			/* act.h */
 struct metrics;			/* metrics.c */
 
 /* What one poll of the daemon came to */
@@ -32,8 +33,9 @@ struct poll_totals {
 
 /* KEY="VALUE", in which \ " and line feed are escaped */
 void metrics_label(struct out *o, const char *key, const char *value);
-/* *@text: malloc()ed.  -ENOMEM */
-int metrics_text(const struct poll_totals *t, struct remotes *rs, char **text, size_t *len);
+/* @act NULL: nothing is paced.  *@text: malloc()ed.  -ENOMEM */
+int metrics_text(const struct poll_totals *t, struct remotes *rs, const struct act *act,
+		 char **text, size_t *len);
 
 struct metrics *metrics_start(const char *listen, int *rc, struct err *e);	/* NULL: *rc, e */
 void metrics_set(struct metrics *m, char *text, size_t len);	/* takes it over */

@@ -14,6 +14,7 @@
 #include "out.h"
 
 #include "metrics.h"
+#include "pacings.h"
 #include "ranked.h"
 
 static void begin(struct out *o, const char *name, const char *type, const char *help)
@@ -229,11 +230,88 @@ static void put_remotes(struct out *o, const struct ranked *l)
 	}
 }
 
-int metrics_text(const struct poll_totals *t, struct remotes *rs, char **text, size_t *len)
+/* --- pacing ----------------------------------------------------------------- */
+
+static void put_act(struct out *o, const struct act_totals *t)
+{
+	put_one(o, "acts", "gauge", "1: remotes are paced, 0: it observes, or cannot.",
+		t->acts && !*t->unable, 1);
+	put_one(o, "cannot_act", "gauge", "1: it is to pace remotes, and cannot.", !!*t->unable,
+		1);
+	put_one(o, "paced_remotes", "gauge", "Remotes, or subnets as one, that are paced.",
+		t->paced, 1);
+	put_one(o, "stood_down_remotes", "gauge", "Those that are left to somebody else.",
+		t->stood_down, 1);
+	put_one(o, "rate_changes_total", "counter", "Rates that were set or taken back.",
+		t->paced_changes, 1);
+	put_one(o, "rate_change_failures_total", "counter",
+		"Polls whose rates could not be set or taken back.", t->failed, 1);
+}
+
+static void put_searches(struct out *o, const uint32_t of[SEARCH_STATES])
+{
+	int s;
+
+	begin(o, "searches_by_state", "gauge", "Searches for a remote's rate.");
+	for (s = 0; s < SEARCH_STATES; s++) {
+		out_text(o, "ctcpd_searches_by_state{");
+		metrics_label(o, "state", search_state_name(s));
+		out_text(o, "}");
+		put_value(o, of[s], 1);
+	}
+}
+
+/* Those with the highest rates have lines of their own: they carry most. */
+static int by_rate(const void *a, const void *b)
+{
+	const struct pacing *x = a, *y = b;
+
+	if (x->rate != y->rate)
+		return x->rate < y->rate ? 1 : -1;
+	return prefix_compare(&x->to, &y->to);
+}
+
+static void put_rates(struct out *o, struct pacings *ps)
+{
+	uint32_t i, n;
+	char name[PACING_NAME];
+
+	pacings_keep_paced(ps);
+	if (ps->n)
+		qsort(ps->list, ps->n, sizeof(*ps->list), by_rate);
+	n = ps->n < METRICS_REMOTES ? ps->n : METRICS_REMOTES;
+	put_one(o, "paced_left_out", "gauge",
+		"Paced remotes without lines of their own: those with the lowest rates.",
+		ps->n - n, 1);
+	begin(o, "paced_rate_bytes_per_second", "gauge", "Rate at which a remote is paced.");
+	for (i = 0; i < n; i++) {
+		out_text(o, "ctcpd_paced_rate_bytes_per_second{");
+		metrics_label(o, "remote", pacing_name(&ps->list[i], name));
+		out_text(o, "}");
+		put_value(o, ps->list[i].rate, 1);
+	}
+}
+
+static int put_pacing(struct out *o, const struct act *act)
+{
+	static const struct act_totals none = { .unable = "" };
+	struct pacings ps;
+	int rc = pacings_make(&ps, act);
+
+	put_act(o, act ? act_totals(act) : &none);
+	put_searches(o, ps.of);
+	put_rates(o, &ps);
+	pacings_free(&ps);
+	return rc;
+}
+
+int metrics_text(const struct poll_totals *t, struct remotes *rs, const struct act *act,
+		 char **text, size_t *len)
 {
 	struct out o = { .grows = true };
 	struct ranked l;
 	uint32_t all;
+	int rc;
 
 	if (ranked_make(&l, rs))
 		return -ENOMEM;
@@ -245,7 +323,8 @@ int metrics_text(const struct poll_totals *t, struct remotes *rs, char **text, s
 		"Remotes without lines of their own: those with the fewest bytes.", all - l.n, 1);
 	put_remotes(&o, &l);
 	ranked_free(&l);
-	if (o.failed) {
+	rc = put_pacing(&o, act);
+	if (rc || o.failed) {
 		free(o.text);
 		return -ENOMEM;
 	}

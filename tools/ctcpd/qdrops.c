@@ -300,24 +300,12 @@ int qdrops_each(const struct qdrops *q, int (*each)(uint32_t ifindex, uint32_t n
 	return rc;
 }
 
-static const struct node *root_of(const struct qdrops *q, uint32_t ifindex)
+bool qdrops_has(const struct qdrops *q, uint32_t ifindex)
 {
 	uint32_t i;
 
 	for (i = 0; i < q->seen.n; i++)
 		if (is_root(&q->seen.list[i]) && q->seen.list[i].ifindex == (int)ifindex)
-			return &q->seen.list[i];
-	return NULL;
-}
-
-bool qdrops_has(const struct qdrops *q, uint32_t ifindex)
-{
-	return root_of(q, ifindex);
-}
-
-uint32_t qdrops_of(const struct qdrops *q, uint32_t ifindex)
-{
-	const struct node *root = root_of(q, ifindex);
-
-	return root ? tree_drops(root) : 0;
+			return true;
+	return false;
 }

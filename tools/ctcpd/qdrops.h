@@ -5,7 +5,7 @@
  *
  * Of a device the drops are those of its root and of whatever is below it, each counted once;
  * not those of what comes in, and not clsact's.  Where a packet is of several segments (GSO),
- * it is one.  Counters are 32 bits and wrap.  qdrops_of() is the difference between the last
+ * it is one.  Counters are 32 bits and wrap.  What counts is the difference between the last
  * two reads; a device or qdisc that was not there at the first of these counts nothing.
  * qdrops_take() is qdrops_read() of messages that the caller has.
  */
@@ -28,6 +28,5 @@ int qdrops_each(const struct qdrops *q, int (*each)(uint32_t ifindex, uint32_t n
 		void *data);
 /* The last read had it */
 bool qdrops_has(const struct qdrops *q, uint32_t ifindex);
-uint32_t qdrops_of(const struct qdrops *q, uint32_t ifindex);
 
 #endif

@@ -7,7 +7,8 @@
  *
  * JSON is in base units, which end each key: bytes, bytes_s (bytes per second), us, s (of
  * CLOCK_REALTIME), segments, packets; parts of a whole are from 0 to 1, and end in _share.
- * What is not known is null.  NULL: no memory.  ctcpd(8), JSON, has all keys.
+ * What is not known is null, and so is "pacing" of a remote for which no rate is searched.
+ * NULL: no memory.  ctcpd(8), JSON, has all keys.
  */
 #ifndef CTCPD_REPORT_H
 #define CTCPD_REPORT_H
@@ -15,6 +16,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "act.h"
 #include "advice.h"
 #include "metrics.h"
 #include "remotes.h"
@@ -25,6 +27,10 @@ json_t *visit_json(const struct visit *v);
 json_t *totals_json(const struct poll_totals *t);
 json_t *advice_json(const struct advice *a);	/* {"advice": [...], "settings": [...]} */
 json_t *earlier_json(const struct remote_history *h);
+/* @acts: so that it is paced at once, or cannot be */
+json_t *pacing_json(const struct pacing *p, bool acts);
+/* @would: how many `act` would pace */
+json_t *pacing_totals_json(const struct act_totals *t, uint32_t would);
 
 /* The client's side: text from what the daemon answered, whatever that is */
 void status_print(FILE *out, const json_t *answer);

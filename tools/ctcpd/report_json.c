@@ -6,6 +6,7 @@
 
 #include "json.h"
 
+#include "pacings.h"
 #include "report.h"
 
 /* NULL where a part could not be made: "o" of NULL frees the others. */
@@ -91,9 +92,10 @@ json_t *remote_json(const struct remote *r)
 
 json_t *visit_json(const struct visit *v)
 {
-	return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
 			 "remote", address_json(&v->remote),
 			 "began_s", (json_int_t)v->began, "ended_s", (json_int_t)v->ended,
+			 "paced", v->paced,
 			 "flows", json_count(v->flows),
 			 "algorithm", unless_empty(v->algorithm),
 			 "device", unless_empty(v->dev),
@@ -166,4 +168,74 @@ json_t *earlier_json(const struct remote_history *h)
 			 "best_rate_bytes_s", unless_0(h->best_rate),
 			 "min_rtt_us", unless_0(h->min_rtt_us),
 			 "visits_of", verdicts_json(h->visits_of), "acked_bytes_of", acked);
+}
+
+/* --- pacing ------------------------------------------------------------------------ */
+
+static json_t *time_unless_0(int64_t s)
+{
+	return s > 0 ? json_integer(s) : json_null();
+}
+
+/* Bytes are those that a class counts, with all headers: so is the rate that is set. */
+static json_t *tally_json(const struct tally *t)
+{
+	if (!t->n)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "intervals", json_count(t->n),
+			 "duration_us", json_count(t->us),
+			 "carried_bytes", json_count(t->acked),
+			 "rate_bytes_s", json_count(search_goodput(t)),
+			 "sent_segments", json_count(t->segs),
+			 "retransmitted_segments", json_count(t->retrans),
+			 "resent_share", t->segs ? (double)t->retrans / (double)t->segs : 0.0);
+}
+
+/* At the rate in force: so far, or what it is kept for */
+static const struct tally *after(const struct search *s)
+{
+	return s->state == SEARCH_KEPT ? &s->proof : &s->now;
+}
+
+json_t *pacing_json(const struct pacing *p, bool acts)
+{
+	const struct search *s = p->search;
+	char name[PACING_NAME];
+	json_t *root = json_pack("{s:s, s:b, s:o, s:s, s:o, s:o, s:o}",
+				 "to", pacing_name(p, name), "of_subnet", !pacing_is_host(p),
+				 "device", unless_empty(p->dev),
+				 "state", search_state_name(s->state),
+				 "rate_bytes_s", unless_0(p->rate),
+				 "wanted_rate_bytes_s", unless_0(s->rate),
+				 "would_rate_bytes_s", unless_0(acts ? 0 : p->would));
+	json_t *told = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",
+				 "why", unless_empty(search_reason_text(p->reason)),
+				 "since_s", time_unless_0(p->since),
+				 "again_s", s->state == SEARCH_TAKEN_BACK ?
+					    time_unless_0(s->again) : json_null(),
+				 "stood_down", unless_empty(p->stood_down),
+				 "before", tally_json(&s->base),
+				 "after", s->rate ? tally_json(after(s)) : json_null());
+
+	return together(root, told);
+}
+
+static const char *does(const struct act_totals *t)
+{
+	if (*t->unable)
+		return "cannot-act";
+	return t->acts ? "acts" : "observes";
+}
+
+json_t *pacing_totals_json(const struct act_totals *t, uint32_t would)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "state", does(t), "why", unless_empty(t->unable),
+			 "searches", json_count(t->searches), "paced", json_count(t->paced),
+			 "trying", json_count(t->trying), "kept", json_count(t->kept),
+			 "taken_back", json_count(t->taken_back),
+			 "stood_down", json_count(t->stood_down),
+			 "would_pace", json_count(would),
+			 "rate_changes", json_count(t->paced_changes),
+			 "polls_failed", json_count(t->failed));
 }

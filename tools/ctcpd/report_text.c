@@ -7,90 +7,23 @@
  */
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #include "advice.h"
 #include "json.h"
-#include "report.h"
-#include "rough.h"
 #include "text.h"
 #include "units.h"
 
-#define WORD_TEXT	64
-#define SENTENCE_TEXT	512
-
-static uint64_t number(const json_t *o, const char *key)
-{
-	json_int_t n = json_integer_value(json_object_get(o, key));
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
-/* A share, in percent */
-static double percent(const json_t *o, const char *key)
-{
-	return 100 * json_number_value(json_object_get(o, key));
-}
-
-static double resent(const json_t *o)
-{
-	uint64_t segs = number(o, "sent_segments");
-
-	return segs ? 100.0 * (double)number(o, "retransmitted_segments") / (double)segs : 0;
-}
-
-/* "1 flow", "2 flows" */
-static void put_number(FILE *out, uint64_t n, const char *what)
-{
-	fprintf(out, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
-}
-
-static const char *word(const json_t *o, const char *key, char *buf, size_t len)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return text_copy(buf, len, s ?: "-");
-}
-
-static const char *rate(const json_t *o, const char *key, char buf[ROUGH_TEXT])
-{
-	uint64_t n = number(o, key);
-
-	return n ? rough_rate(buf, ROUGH_TEXT, n) : "-";
-}
-
-static const char *amount(const json_t *o, const char *key, char buf[ROUGH_TEXT])
-{
-	return rough_bytes(buf, ROUGH_TEXT, number(o, key), "");
-}
-
-/* 47.1ms: tenths are enough, as of 100 us or more whole ones are */
-static const char *rtt(const json_t *o, char buf[ROUGH_TEXT])
-{
-	uint64_t us = number(o, "min_rtt_us") ?: number(o, "rtt_us");
-
-	if (!us)
-		return "-";
-	return format_time(buf, ROUGH_TEXT, us >= 1000 ? us / 100 * 100 : us);
-}
-
-static const char *when(const json_t *o, const char *key, char buf[ROUGH_TEXT])
-{
-	time_t t = (time_t)number(o, key);
-	struct tm tm;
-
-	if (!localtime_r(&t, &tm) || !strftime(buf, ROUGH_TEXT, "%Y-%m-%d %H:%M", &tm))
-		return "-";
-	return buf;
-}
+#include "cells.h"
+#include "pacing_text.h"
+#include "report.h"
 
 /* "overruns its receiver, ...; it loses ..." */
 static void put_verdict(FILE *out, const json_t *judgement)
 {
 	char text[SENTENCE_TEXT], why[SENTENCE_TEXT];
 
-	word(judgement, "text", text, sizeof(text));
-	word(judgement, "why", why, sizeof(why));
+	cell_word(judgement, "text", text, sizeof(text));
+	cell_word(judgement, "why", why, sizeof(why));
 	fprintf(out, "%s%s%s", text, strcmp(why, "-") ? "; " : "", strcmp(why, "-") ? why : "");
 }
 
@@ -101,7 +34,7 @@ static void put_counts(FILE *out, const json_t *of)
 	int v;
 
 	for (v = 0; v < VERDICTS; v++) {
-		uint64_t n = number(of, verdict_name(v));
+		uint64_t n = cell_number(of, verdict_name(v));
 
 		if (n)
 			fprintf(out, "%s%llu %s", any ? ", " : "", (unsigned long long)n,
@@ -113,7 +46,7 @@ static void put_counts(FILE *out, const json_t *of)
 
 static void put_left_out(FILE *out, const json_t *answer)
 {
-	uint64_t n = number(answer, "remotes_left_out");
+	uint64_t n = cell_number(answer, "remotes_left_out");
 
 	if (n)
 		fprintf(out, "and %llu more, with fewer bytes\n", (unsigned long long)n);
@@ -126,68 +59,69 @@ static void put_totals(FILE *out, const json_t *a)
 	char bytes[ROUGH_TEXT], cpu[ROUGH_TEXT];
 
 	fprintf(out, "polls     %llu, of which %llu failed; the last took %s of processor time\n",
-		(unsigned long long)number(a, "polls"),
-		(unsigned long long)number(a, "polls_failed"),
-		format_time(cpu, sizeof(cpu), number(a, "poll_cpu_us")));
+		(unsigned long long)cell_number(a, "polls"),
+		(unsigned long long)cell_number(a, "polls_failed"),
+		format_time(cpu, sizeof(cpu), cell_number(a, "poll_cpu_us")));
 	fprintf(out, "sent      %s acknowledged, %.3g%% of the segments sent again; this host dropped ",
-		amount(a, "acked_bytes", bytes), resent(a));
-	put_number(out, number(a, "local_drops_packets"), "packet");
+		cell_amount(a, "acked_bytes", bytes), cell_resent(a));
+	cell_put_number(out, cell_number(a, "local_drops_packets"), "packet");
 	fprintf(out, "\nhistory   %s; ", json_is_true(json_object_get(a, "history_ok")) ?
 		"can be written" : "cannot be written");
-	put_number(out, number(a, "history_failed"), "write");
+	cell_put_number(out, cell_number(a, "history_failed"), "write");
 	fprintf(out, " failed\n");
-	fprintf(out, "flows     %llu: ", (unsigned long long)number(a, "flows"));
+	fprintf(out, "flows     %llu: ", (unsigned long long)cell_number(a, "flows"));
 	put_counts(out, json_object_get(a, "flows_of"));
-	if (number(a, "flows_left_out"))
+	if (cell_number(a, "flows_left_out"))
 		fprintf(out, "          %llu more are left out: there are too many\n",
-			(unsigned long long)number(a, "flows_left_out"));
-	fprintf(out, "remotes   %llu: ", (unsigned long long)number(a, "remotes"));
+			(unsigned long long)cell_number(a, "flows_left_out"));
+	fprintf(out, "remotes   %llu: ", (unsigned long long)cell_number(a, "remotes"));
 	put_counts(out, json_object_get(a, "remotes_of"));
 }
 
-static int address_width(const json_t *list, int least)
-{
-	int width = least, n;
-	const json_t *r;
-	size_t i;
-
-	json_array_foreach(list, i, r) {
-		n = (int)json_string_length(json_object_get(r, "remote"));
-		if (n > width && n < INET6_ADDRSTRLEN)
-			width = n;
-	}
-	return width;
-}
-
-static void put_remote(FILE *out, int width, const json_t *r)
+/* @paced: with the column */
+static void put_remote(FILE *out, int width, bool paced, const json_t *r)
 {
 	const json_t *j = json_object_get(r, "judgement");
 	char bytes[ROUGH_TEXT], bits[ROUGH_TEXT], best[ROUGH_TEXT], time[ROUGH_TEXT];
-	char addr[WORD_TEXT], verdict[WORD_TEXT];
+	char addr[WORD_TEXT], verdict[WORD_TEXT], at[PACED_CELL];
 
-	fprintf(out, "%-*s  %5llu  %10s  %10s  %10s  %8s  %6.3g%%  %4.0f%%  %4.0f%%  %4.0f%%  %4.0f%%  %s\n",
-		width, word(r, "remote", addr, sizeof(addr)),
-		(unsigned long long)number(r, "flows"), amount(j, "acked_bytes", bytes),
-		rate(j, "rate_bytes_s", bits), rate(j, "best_rate_bytes_s", best), rtt(j, time),
-		resent(j), percent(j, "busy_share"), percent(j, "receive_window_share"),
-		percent(j, "send_buffer_share"), percent(j, "application_share"),
-		word(j, "verdict", verdict, sizeof(verdict)));
+	fprintf(out, "%-*s  %5llu  %10s  %10s  %10s  ", width,
+		cell_word(r, "remote", addr, sizeof(addr)),
+		(unsigned long long)cell_number(r, "flows"), cell_amount(j, "acked_bytes", bytes),
+		cell_rate(j, "rate_bytes_s", bits), cell_rate(j, "best_rate_bytes_s", best));
+	if (paced)
+		fprintf(out, "%11s  ", pacing_cell(json_object_get(r, "pacing"), at));
+	fprintf(out, "%8s  %6.3g%%  %4.0f%%  %4.0f%%  %4.0f%%  %4.0f%%  %s\n",
+		cell_rtt(j, time), cell_resent(j), cell_percent(j, "busy_share"),
+		cell_percent(j, "receive_window_share"), cell_percent(j, "send_buffer_share"),
+		cell_percent(j, "application_share"),
+		cell_word(j, "verdict", verdict, sizeof(verdict)));
+}
+
+static void put_head(FILE *out, int width, bool paced)
+{
+	fprintf(out, "\n%-*s  %5s  %10s  %10s  %10s  ", width, "remote", "flows", "acked", "rate",
+		"best");
+	if (paced)
+		fprintf(out, "%11s  ", "paced");
+	fprintf(out, "%8s  %7s  %5s  %5s  %5s  %5s  verdict\n", "rtt", "resent", "busy", "rwnd",
+		"sndbf", "app");
 }
 
 void status_print(FILE *out, const json_t *answer)
 {
 	const json_t *list = json_object_get(answer, "remotes_now"), *r;
-	int width = address_width(list, 6);
+	int width = cell_width(list, "remote", 6);
+	bool paced = pacing_any(list);
 	size_t i;
 
 	put_totals(out, answer);
+	pacing_put_totals(out, "pacing    ", json_object_get(answer, "pacing"));
 	if (!json_array_size(list))
 		return;
-	fprintf(out, "\n%-*s  %5s  %10s  %10s  %10s  %8s  %7s  %5s  %5s  %5s  %5s  verdict\n",
-		width, "remote", "flows", "acked", "rate", "best", "rtt", "resent", "busy", "rwnd",
-		"sndbf", "app");
+	put_head(out, width, paced);
 	json_array_foreach(list, i, r)
-		put_remote(out, width, r);
+		put_remote(out, width, paced, r);
 	put_left_out(out, answer);
 }
 
@@ -198,11 +132,11 @@ static void put_evidence(FILE *out, const json_t *j)
 	char had[BOTH_TEXT], best[BOTH_TEXT], time[ROUGH_TEXT], bytes[ROUGH_TEXT];
 
 	fprintf(out, "  %s acknowledged at %s, at best %s; round trip %s, %.3g%% sent again\n",
-		amount(j, "acked_bytes", bytes), both(had, number(j, "rate_bytes_s")),
-		both(best, number(j, "best_rate_bytes_s")), rtt(j, time), resent(j));
+		cell_amount(j, "acked_bytes", bytes), both(had, cell_number(j, "rate_bytes_s")),
+		both(best, cell_number(j, "best_rate_bytes_s")), cell_rtt(j, time), cell_resent(j));
 	fprintf(out, "  %.0f%% of the time busy, %.0f%% held by the receive window, %.0f%% by the send buffer, %.0f%% by the application\n",
-		percent(j, "busy_share"), percent(j, "receive_window_share"),
-		percent(j, "send_buffer_share"), percent(j, "application_share"));
+		cell_percent(j, "busy_share"), cell_percent(j, "receive_window_share"),
+		cell_percent(j, "send_buffer_share"), cell_percent(j, "application_share"));
 }
 
 static void put_earlier(FILE *out, const json_t *h)
@@ -212,9 +146,10 @@ static void put_earlier(FILE *out, const json_t *h)
 	if (!json_is_object(h))
 		return;
 	fputs("  earlier: ", out);
-	put_number(out, number(h, "visits"), "visit");
-	fprintf(out, ", %s, %.3g%% sent again, the last at %s; ", amount(h, "acked_bytes", bytes),
-		resent(h), when(h, "last_s", last));
+	cell_put_number(out, cell_number(h, "visits"), "visit");
+	fprintf(out, ", %s, %.3g%% sent again, the last at %s; ",
+		cell_amount(h, "acked_bytes", bytes), cell_resent(h),
+		cell_when(h, "last_s", last));
 	put_counts(out, json_object_get(h, "visits_of"));
 }
 
@@ -231,8 +166,8 @@ static void put_settings(FILE *out, const json_t *settings, const char *host, co
 		if (!any)
 			fprintf(out, "  %s, in /etc/sysctl.d:\n", head);
 		any = true;
-		fprintf(out, "    %s = %s\n", word(s, "name", name, sizeof(name)),
-			word(s, "value", value, sizeof(value)));
+		fprintf(out, "    %s = %s\n", cell_word(s, "name", name, sizeof(name)),
+			cell_word(s, "value", value, sizeof(value)));
 	}
 }
 
@@ -265,12 +200,22 @@ static void put_row(FILE *out, const json_t *r)
 	const json_t *j = json_object_get(r, "judgement");
 	char addr[WORD_TEXT];
 
-	fprintf(out, "\n%s: ", word(r, "remote", addr, sizeof(addr)));
+	fprintf(out, "\n%s: ", cell_word(r, "remote", addr, sizeof(addr)));
 	put_verdict(out, j);
 	fputc('\n', out);
 	put_evidence(out, j);
+	pacing_put(out, json_object_get(r, "pacing"));
 	put_earlier(out, json_object_get(r, "earlier"));
 	put_advice(out, r);
+}
+
+static void put_paced(FILE *out, const json_t *answer)
+{
+	uint64_t n = cell_number(answer, "paced_left_out");
+
+	pacing_put_list(out, json_object_get(answer, "paced"));
+	if (n)
+		fprintf(out, "and %llu more are paced\n", (unsigned long long)n);
 }
 
 void report_print(FILE *out, const json_t *answer)
@@ -280,6 +225,7 @@ void report_print(FILE *out, const json_t *answer)
 
 	fprintf(out, "remotes, by what limits them: ");
 	put_counts(out, json_object_get(answer, "remotes_of"));
+	pacing_put_totals(out, "pacing: ", json_object_get(answer, "pacing"));
 	json_array_foreach(list, i, r)
 		put_row(out, r);
 	if (!json_array_size(list) && !json_is_string(json_object_get(answer, "history_error")))
@@ -287,6 +233,7 @@ void report_print(FILE *out, const json_t *answer)
 	else if (!json_array_size(list))
 		fprintf(out, "nothing is to be changed for those that are visited now\n");
 	put_left_out(out, answer);
+	put_paced(out, answer);
 	put_history_error(out, answer);
 }
 
@@ -298,11 +245,12 @@ static void put_visit(FILE *out, const json_t *v)
 	char began[ROUGH_TEXT], bytes[ROUGH_TEXT], bits[ROUGH_TEXT], best[ROUGH_TEXT];
 	char time[ROUGH_TEXT], verdict[WORD_TEXT];
 
-	fprintf(out, "%-16s  %5llu  %10s  %10s  %10s  %8s  %6.3g%%  %s\n",
-		when(v, "began_s", began), (unsigned long long)number(v, "flows"),
-		amount(j, "acked_bytes", bytes), rate(j, "rate_bytes_s", bits),
-		rate(j, "best_rate_bytes_s", best), rtt(j, time), resent(j),
-		word(j, "verdict", verdict, sizeof(verdict)));
+	fprintf(out, "%-16s  %5llu  %10s  %10s  %10s  %8s  %6.3g%%  %s%s\n",
+		cell_when(v, "began_s", began), (unsigned long long)cell_number(v, "flows"),
+		cell_amount(j, "acked_bytes", bytes), cell_rate(j, "rate_bytes_s", bits),
+		cell_rate(j, "best_rate_bytes_s", best), cell_rtt(j, time), cell_resent(j),
+		cell_word(j, "verdict", verdict, sizeof(verdict)),
+		json_is_true(json_object_get(v, "paced")) ? ", paced" : "");
 }
 
 static void put_visits(FILE *out, const json_t *list)
@@ -323,11 +271,11 @@ static void put_now(FILE *out, const json_t *now)
 	const json_t *j = json_object_get(now, "judgement");
 	char addr[WORD_TEXT], algorithm[WORD_TEXT];
 
-	fprintf(out, "%s: ", word(now, "remote", addr, sizeof(addr)));
+	fprintf(out, "%s: ", cell_word(now, "remote", addr, sizeof(addr)));
 	put_verdict(out, j);
 	fputs("\n  ", out);
-	put_number(out, number(now, "flows"), "flow");
-	fprintf(out, " now, by %s\n", word(now, "algorithm", algorithm, sizeof(algorithm)));
+	cell_put_number(out, cell_number(now, "flows"), "flow");
+	fprintf(out, " now, by %s\n", cell_word(now, "algorithm", algorithm, sizeof(algorithm)));
 	put_evidence(out, j);
 }
 
@@ -339,6 +287,7 @@ void why_print(FILE *out, const json_t *answer)
 		put_now(out, now);
 	else
 		fprintf(out, "no flow leads there now, nor did lately\n");
+	pacing_put(out, json_object_get(answer, "pacing"));
 	put_earlier(out, json_object_get(answer, "earlier"));
 	if (json_is_object(now) && json_is_false(json_object_get(answer, "advice_is_of_now")))
 		fprintf(out, "  as it was then:\n");

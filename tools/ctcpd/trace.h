@@ -35,7 +35,7 @@ struct trace_line {
 	struct sample sample;	/* of leaves and gone: its cookie */
 	uint64_t at_us;		/* of drops */
 	uint32_t ifindex;	/* of leaves and drops */
-	uint32_t drops;		/* packets, as qdrops_of() */
+	uint32_t drops;		/* packets, as qdrops_each() tells */
 };
 
 typedef int (*trace_fn)(const struct trace_line *t, void *data, struct err *e);

@@ -45,7 +45,7 @@ static char *metrics(void)
 	remotes_begin(rs, 1);
 	assert_int_equal(remotes_flow(rs, &f, false), 0);
 	assert_int_equal(remotes_end(rs, 1, NULL, NULL), 0);
-	assert_int_equal(metrics_text(&t, rs, &text, &len), 0);
+	assert_int_equal(metrics_text(&t, rs, NULL, &text, &len), 0);
 	remotes_free(rs);
 	return text;
 }
@@ -225,6 +225,9 @@ static void test_metrics(void **state)
 	assert_non_null(strstr(text, "ctcpd_retransmitted_segments_total"));
 	assert_non_null(strstr(text, "ctcpd_remotes_by_verdict"));
 	assert_non_null(strstr(text, "ctcpd_remote_verdict"));
+	assert_non_null(strstr(text, "ctcpd_paced_rate_bytes_per_second"));
+	assert_non_null(strstr(text, "ctcpd_searches_by_state"));
+	assert_non_null(strstr(text, "ctcpd_cannot_act"));
 	free(text);
 	free(given);
 	json_decref(root);

@@ -17,6 +17,8 @@
 
 #include "test.h"
 
+#include "ctcpd_act_fake.h"
+
 #include "ctcpd/listen.h"
 #include "ctcpd/metrics.h"
 #include "ctcpd/run.h"
@@ -208,16 +210,21 @@ static struct remotes *remotes(unsigned int n, bool v6)
 	return rs;
 }
 
-static char *text_of(unsigned int n, bool v6)
+static char *text_with(unsigned int n, bool v6, const struct act *act)
 {
 	struct remotes *rs = remotes(n, v6);
 	size_t len;
 	char *text;
 
-	assert_int_equal(metrics_text(&totals, rs, &text, &len), 0);
+	assert_int_equal(metrics_text(&totals, rs, act, &text, &len), 0);
 	assert_int_equal(strlen(text), len);
 	remotes_free(rs);
 	return text;
+}
+
+static char *text_of(unsigned int n, bool v6)
+{
+	return text_with(n, v6, NULL);
 }
 
 static void assert_line(const char *text, const char *line)
@@ -293,6 +300,99 @@ static void test_many_remotes(void **state)
 	assert_null(strstr(text, "\"10.0.0.10\""));
 	assert_non_null(strstr(text, "\"10.0.0.11\""));
 	free(text);
+}
+
+/* --- pacing -------------------------------------------------------------------------- */
+
+static void add_pacing(struct fake_act *f, const char *to, const struct search *s)
+{
+	struct err e;
+
+	assert_in_range(f->n, 0, FAKE_MAX - 1);
+	f->list[f->n] = (struct pacing){ .search = s, .rate = s->rate, .stood_down = "" };
+	assert_int_equal(parse_prefix(to, &f->list[f->n].to, &e), 0);
+	f->n++;
+}
+
+static void test_pacing(void **state)
+{
+	static const struct search kept = { .state = SEARCH_KEPT, .rate = 115000000 };
+	static const struct search tried = { .state = SEARCH_TRYING, .rate = 1000 };
+	static const struct search back = { .state = SEARCH_TAKEN_BACK };
+	struct fake_act f = { .totals = { .paced = 2, .stood_down = 1, .paced_changes = 17,
+					  .failed = 3, .acts = true, .unable = "" } };
+	struct text t;
+	char *text;
+
+	(void)state;
+	add_pacing(&f, "10.0.0.1", &tried);
+	add_pacing(&f, "10.0.1.0/24", &kept);
+	add_pacing(&f, "10.0.0.2", &back);
+	text = text_with(1, false, fake_act(&f));
+	read_text(text, &t);
+	assert_line(text, "ctcpd_acts 1");
+	assert_line(text, "ctcpd_cannot_act 0");
+	assert_line(text, "ctcpd_paced_remotes 2");
+	assert_line(text, "ctcpd_stood_down_remotes 1");
+	assert_line(text, "ctcpd_rate_changes_total 17");
+	assert_line(text, "ctcpd_rate_change_failures_total 3");
+	assert_line(text, "ctcpd_searches_by_state{state=\"watching\"} 0");
+	assert_line(text, "ctcpd_searches_by_state{state=\"trying\"} 1");
+	assert_line(text, "ctcpd_searches_by_state{state=\"kept\"} 1");
+	assert_line(text, "ctcpd_searches_by_state{state=\"taken-back\"} 1");
+	assert_line(text, "ctcpd_paced_left_out 0");
+	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.1.0/24\"} 115000000");
+	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.0.1\"} 1000");
+	assert_null(strstr(text, "second{remote=\"10.0.0.2\"}"));
+	free(text);
+	f.totals.unable = "CAP_NET_ADMIN is not there";
+	text = text_with(1, false, fake_act(&f));
+	assert_line(text, "ctcpd_acts 0");
+	assert_line(text, "ctcpd_cannot_act 1");
+	free(text);
+	text = text_of(1, false);
+	assert_line(text, "ctcpd_acts 0");
+	assert_line(text, "ctcpd_cannot_act 0");
+	assert_line(text, "ctcpd_paced_remotes 0");
+	free(text);
+}
+
+/* Those with the highest rates; a scrape stays small however many there are. */
+static void test_many_paced(void **state)
+{
+	static struct search searches[FAKE_MAX];
+	struct fake_act f = { .totals.unable = "" };
+	char to[32], *text;
+	struct text t;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 60; i++) {
+		searches[i] = (struct search){ .state = SEARCH_KEPT, .rate = 1000 * (i + 1) };
+		snprintf(to, sizeof(to), "10.0.0.%u", i + 1);
+		add_pacing(&f, to, &searches[i]);
+	}
+	text = text_with(0, false, fake_act(&f));
+	read_text(text, &t);
+	for (i = 0; i < t.n; i++)
+		if (!strcmp(t.families[i].name, "ctcpd_paced_rate_bytes_per_second"))
+			assert_int_equal(t.families[i].samples, METRICS_REMOTES);
+	assert_line(text, "ctcpd_paced_left_out 10");
+	assert_null(strstr(text, "\"10.0.0.10\""));
+	assert_non_null(strstr(text, "\"10.0.0.11\""));
+	free(text);
+}
+
+static void test_no_memory(void **state)
+{
+	struct fake_act f = { .totals.unable = "", .fails = -ENOMEM };
+	struct remotes *rs = remotes(1, false);
+	size_t len;
+	char *text;
+
+	(void)state;
+	assert_int_equal(metrics_text(&totals, rs, fake_act(&f), &text, &len), -ENOMEM);
+	remotes_free(rs);
 }
 
 static void test_labels(void **state)
@@ -632,6 +732,9 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_no_remote),
 		cmocka_unit_test(test_many_remotes),
+		cmocka_unit_test(test_pacing),
+		cmocka_unit_test(test_many_paced),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_listen),
 		cmocka_unit_test(test_server),

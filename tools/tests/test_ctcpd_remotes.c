@@ -319,6 +319,30 @@ struct thing {
 	uint32_t key;
 };
 
+/* What shares a chain in one table does not in another */
+static void test_recent_seed(void **state)
+{
+	static struct thing things[2][8];
+	struct recent r[2];
+	uint32_t i, k, same = 0;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		recent_init(&r[k]);
+		for (i = 0; i < 8; i++) {
+			things[k][i].key = i;
+			things[k][i].node.key = &things[k][i].key;
+			things[k][i].node.len = sizeof(things[k][i].key);
+			assert_int_equal(recent_add(&r[k], &things[k][i].node), 0);
+		}
+	}
+	for (i = 0; i < 8; i++)
+		same += things[0][i].node.hash == things[1][i].node.hash;
+	assert_in_range(same, 0, 7);
+	for (k = 0; k < 2; k++)
+		recent_free(&r[k]);
+}
+
 /* Against a plain list, through growth and removals */
 static void test_recent(void **state)
 {
@@ -368,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_forget_under_a_flow),
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_recent),
+		cmocka_unit_test(test_recent_seed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

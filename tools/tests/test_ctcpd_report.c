@@ -540,6 +540,9 @@ static void test_terminal(void **state)
 	static const char bad[] =
 		"{\"history_error\": \"" BAD "\", \"advice\": [\"" BAD "\"], \"settings\": ["
 		"{\"host\": \"remote\", \"name\": \"" BAD "\", \"value\": \"" BAD "\"}],"
+		"\"pacing\": {\"state\": \"" BAD "\", \"why\": \"" BAD "\", \"device\": \"" BAD
+		"\", \"to\": \"" BAD "\", \"of_subnet\": true, \"rate_bytes_s\": 1},"
+		"\"paced\": [{\"to\": \"" BAD "\", \"state\": \"" BAD "\"}],"
 		"\"now\": {\"remote\": \"" BAD "\", \"algorithm\": \"" BAD "\","
 		" \"judgement\": {\"text\": \"" BAD "\", \"why\": \"" BAD "\"}},"
 		"\"visits\": [{\"judgement\": {\"verdict\": \"" BAD "\"}}],"

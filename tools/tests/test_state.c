@@ -955,6 +955,25 @@ static void test_files(void **state)
 	remove_store(&s);
 }
 
+/* A daemon's umask is none of its readers' business. */
+static void test_file_mode(void **state)
+{
+	mode_t before = umask(0077);
+	struct fixture *f = *state;
+	char dir[64], path[320];
+	struct store s;
+	struct stat st;
+	struct err e;
+
+	open_store(&s, dir);
+	assert_int_equal(store_write(&s, &f->st, &e), 0);
+	umask(before);
+	store_path(&s, path, sizeof(path));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	remove_store(&s);
+}
+
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 
@@ -1330,6 +1349,7 @@ int main(void)
 		cmocka_unit_test(test_lists_of_a_change),
 		cmocka_unit_test(test_confirm_sentences),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file_mode, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_on_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_room, setup, teardown),

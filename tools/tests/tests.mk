@@ -24,6 +24,11 @@ $(DAEMON_TESTS:%=$(T)/%): $(T)/%: $(O)/obj-san/tests/%.o $(DAEMON_PARTS:%=$(O)/o
 # whether a file is on the disk before it takes the place of another
 $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
 
+# the kernel and the devices of ctcpd's hands are the test's own
+$(T)/test_ctcpd_act: LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
+ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit remotes_each if_indextoname \
+	 if_nametoindex
+
 # the program itself, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
 	@mkdir -p $(@D)
@@ -34,6 +39,10 @@ $(T)/library: $(O)/libctcp.a
 	@mkdir -p $(@D)
 	echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) $(LDFLAGS) -x c - -x none -o $@ \
 		-Wl,--whole-archive $< -Wl,--no-whole-archive $(LDLIBS)
+
+# what is paced, as a test has it: tests/ctcpd_act_fake.h
+$(T)/test_ctcpd_pacing $(T)/test_ctcpd_metrics: LDFLAGS += \
+	-Wl,--wrap=act_find,--wrap=act_each,--wrap=act_totals
 
 # preloaded into tc and ip, which have no sanitizer in them
 $(T)/capture.so: tests/capture.c
