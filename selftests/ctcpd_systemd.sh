@@ -4,15 +4,16 @@
 # suites: bookworm
 #
 # ctcpd.service, run by systemd itself: it is ready when it answers, shows signs of life, is
-# begun again when it is killed or hangs, and may do next to nothing.
+# begun again when it is killed or hangs, and may do next to nothing.  With act.conf it may
+# pace, and nothing else more; its history is the same, there and back.
 #
-# How systemd runs there: systemd_lib.sh.  What the unit denies is asked by another unit, which
-# is the same but for its program, ctcpd_denied.c.
+# How systemd runs there: systemd_lib.sh.  What the unit denies is asked by other units, which
+# are the same but for their program: ctcpd_denied.c, and ctcpd_hands, which paces a remote.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/systemd_lib.sh"
 need_root
-need_commands ctcpd ctcpd_denied jq
+need_commands ctcpd ctcp-setup ctcpd_denied ctcpd_hands jq tc
 
 SBIN=$PREFIX/sbin
 WATCHDOG=3	# s, in place of the unit's
@@ -24,24 +25,58 @@ drop_in()
 	printf '%s\n' '[Service]' "${@:2}" >"$TMP/disk/etc/systemd/system/$1.d/test.conf"
 }
 
-# The same unit, with another program that ends
-make_denied()
+# like_it UNIT PROGRAM WORD...: the same unit, with another program, which ends
+like_it()
 {
-	cp "$(command -v ctcpd_denied)" "$TMP/disk/root$SBIN/"
+	local unit=$1 program=$2
+
+	shift 2
+	cp "$(command -v "$program")" "$TMP/disk/root$SBIN/"
 	sed 's/^Type=.*/Type=oneshot/; /^Restart/d; /^Watchdog/d; /^ExecReload/d
-		s/Directory=ctcpd$/Directory=ctcpd-denied/
-		s|^ExecStart=.*|ExecStart='"$SBIN/ctcpd_denied ${FILES[*]}|" \
+		s/Directory=ctcpd$/Directory='"$unit"'/
+		s|^ExecStart=.*|ExecStart='"$SBIN/$program $*|" \
 		"$TMP/disk/root$PREFIX/lib/systemd/system/ctcpd.service" \
-		>"$TMP/disk/etc/systemd/system/ctcpd-denied.service"
+		>"$TMP/disk/etc/systemd/system/$unit.service"
 }
 
-FILES=(/var/lib/ctcpd-denied/own /run/ctcpd-denied/own /tmp/own /etc/theirs /usr/theirs
-	/run/theirs /var/lib/theirs /home/theirs /sys/kernel/theirs /proc/sys/net/ipv4/tcp_wmem
-	/sys/fs/cgroup/cgroup.procs /dev/kmsg)
+# acting UNIT: with act.conf, as ctcpd(8) says that it is switched on
+acting()
+{
+	mkdir -p "$TMP/disk/etc/systemd/system/$1.service.d"
+	ln -s "$PREFIX/share/ctcpd/act.conf" "$TMP/disk/etc/systemd/system/$1.service.d/"
+}
 
+# files UNIT: its own, and others
+files()
+{
+	echo "/var/lib/$1/own" "/run/$1/own" /tmp/own "${THEIRS_FILES[@]}"
+}
+
+THEIRS_FILES=(/run/ctcp-setup/theirs /etc/theirs /usr/theirs /run/theirs /var/lib/theirs
+	/home/theirs /sys/kernel/theirs /proc/sys/net/ipv4/tcp_wmem
+	/sys/fs/cgroup/cgroup.procs /dev/kmsg)
+PACED=10.81.0.7/32
+
+make_units()
+{
+	local unit
+
+	# shellcheck disable=SC2046 # names without spaces
+	for unit in ctcpd-denied ctcpd-act-denied; do
+		like_it $unit ctcpd_denied $(files $unit)
+	done
+	for unit in ctcpd-hands ctcpd-act-hands; do
+		like_it $unit ctcpd_hands apply eth1 $PACED 100mbit 47ms
+	done
+	acting ctcpd-act-denied
+	acting ctcpd-act-hands
+}
+
+# configure POLL [MODE]
 configure()
 {
-	printf '[ctcpd]\npoll = %s\n' "$1" >"$TMP/disk/etc/ctcpd.conf"
+	printf '[ctcpd]\npoll = %s\nmode = %s\n' "$1" "${2:-observe}" \
+		>"$TMP/disk/etc/ctcpd.conf"
 }
 
 ask()
@@ -135,7 +170,7 @@ stopped()
 
 # --- what it may do ---------------------------------------------------------------------
 
-# may NAME, may_not NAME: by the words of ctcpd_denied
+# may NAME, may_not NAME, may_not_write FILE: by the words of ctcpd_denied
 result()
 {
 	tr ' ' '\n' <<<"$DENIED" | sed -n "s|^$1=||p"
@@ -143,28 +178,115 @@ result()
 
 may()
 {
-	equal "it may: $1" 0 "$(result "$1")"
+	equal "$UNIT: it may: $1" 0 "$(result "$1")"
 }
 
 may_not()
 {
-	at_least "it may not: $1: errno" 1 "$(result "$1")"
+	at_least "$UNIT: it may not: $1: errno" 1 "$(result "$1")"
 }
 
-denied()
+# EPERM, EACCES or EROFS: where there is no such folder nothing was denied
+may_not_write()
+{
+	matches "$UNIT: it may not: $1: errno" '^(1|13|30)$' "$(result "$1")"
+}
+
+# asked UNIT UID CAPABILITIES: what it may, beside what is written
+asked()
 {
 	local what
 
-	succeeds "a unit with the same privileges" on_machine systemctl start ctcpd-denied
-	DENIED=$(on_machine journalctl --quiet --output=cat --unit=ctcpd-denied | grep '^uid=')
-	at_least "it is a user of its own" 1 "$(result uid)"
-	equal "it has no capability" 0 "$(result capabilities)"
-	for what in netlink inet "${FILES[@]:0:3}"; do
+	UNIT=$1
+	succeeds "$UNIT: the same privileges" on_machine systemctl start "$UNIT"
+	DENIED=$(on_machine journalctl --quiet --output=cat --unit="$UNIT" | grep '^uid=')
+	matches "$UNIT: its user" "$2" "$(result uid)"
+	equal "$UNIT: its capabilities" "$3" "$(result capabilities)"
+	for what in netlink inet /var/lib/$UNIT/own /run/$UNIT/own /tmp/own; do
 		may "$what"
 	done
-	for what in code bpf packet vsock mount nice userns "${FILES[@]:3}"; do
+	for what in code bpf packet vsock mount nice userns; do
 		may_not "$what"
 	done
+	for what in "${THEIRS_FILES[@]:1}"; do
+		may_not_write "$what"
+	done
+}
+
+# 12 is CAP_NET_ADMIN
+denied()
+{
+	on_machine mkdir -p -m 755 /run/ctcp-setup
+	asked ctcpd-denied '^[1-9]' 0
+	may_not_write /run/ctcp-setup/theirs
+	asked ctcpd-act-denied '^0$' "$(printf %x $((1 << 12)))"
+	may /run/ctcp-setup/theirs
+	on_machine rm -r /run/ctcp-setup
+}
+
+# --- it paces -------------------------------------------------------------------------
+
+classes()
+{
+	on_machine tc class show dev eth1
+}
+
+# Of an empty /run: the folder is made for it
+paces()
+{
+	refused "observe: it cannot pace" on_machine systemctl start ctcpd-hands
+	equal "observe: nothing is set" "" "$(classes)"
+	succeeds "act: it paces a remote" on_machine systemctl start ctcpd-act-hands
+	matches "act: its class" 'rate 100Mbit' "$(classes)"
+	equal "act: the folder of the state" "755 root" \
+		"$(on_machine stat -c '%a %U' /run/ctcp-setup)"
+	equal "act: ctcp-setup tells whose it is" ctcpd "$(on_machine "$SBIN/ctcp-setup" \
+		list --json | jq -r .[].owner)"
+	succeeds "act: ctcp-setup takes it back" on_machine "$SBIN/ctcp-setup" undo eth1
+	equal "act: nothing is left" "" "$(classes)"
+}
+
+inode_of_history()
+{
+	on_machine stat -L -c %i /var/lib/ctcpd/history.db
+}
+
+user()
+{
+	on_machine ps -o uid= -p "$(unit ctcpd MainPID)" | tr -d ' '
+}
+
+# restarted DESCRIPTION INODE: by the unit as it is on the disk now
+restarted()
+{
+	on_machine systemctl daemon-reload
+	succeeds "$1: restarted" on_machine systemctl restart ctcpd
+	succeeds "$1: root is answered" until_true "$WAIT" answers
+	equal "$1: its history is kept" true "$(ask status --json | jq .history_ok)"
+	equal "$1: its history is the same file" "$2" "$(inode_of_history)"
+}
+
+is_acting()
+{
+	[ "$(ask status --json | jq -r .pacing.state)" = acts ]
+}
+
+# From observe to act and back, by what ctcpd(8) says
+acts()
+{
+	local history
+
+	history=$(inode_of_history)
+	acting ctcpd
+	restarted "act.conf" "$history"
+	equal "act.conf: its user" 0 "$(user)"
+	configure 1s act
+	on_machine systemctl restart ctcpd
+	succeeds "mode = act: it acts" until_true "$WAIT" is_acting
+	rm "$TMP/disk/etc/systemd/system/ctcpd.service.d/act.conf"
+	configure 1s
+	restarted "back" "$history"
+	at_least "back: a user of its own" 1 "$(user)"
 }
 
 # what is installed goes again, but for a configuration that somebody has changed
@@ -174,19 +296,30 @@ uninstalled()
 
 	make -s -C "$TOP/tools" O="$TOP/build/tools" install DESTDIR="$root" >/dev/null 2>&1
 	succeeds "make install: the configuration" test -s "$root/etc/ctcpd.conf"
+	succeeds "make install: the dashboard" \
+		jq -e .panels "$root$PREFIX/share/ctcpd/grafana/ctcpd.json"
 	echo "# mine" >>"$root/etc/ctcpd.conf"
 	make -s -C "$TOP/tools" O="$TOP/build/tools" install DESTDIR="$root" >/dev/null 2>&1
 	succeeds "make install, once more: it stays as it was" grep -q mine "$root/etc/ctcpd.conf"
 	make -s -C "$TOP/tools" O="$TOP/build/tools" uninstall DESTDIR="$root" >/dev/null 2>&1
 	equal "make uninstall: what is left" "$root/etc/ctcpd.conf" "$(find "$root" -type f)"
+	refused "make uninstall: no folder of its own is left" test -e "$root$PREFIX/share/ctcpd"
+}
+
+one_device()
+{
+	ip -n "$SRC" link add eth1 numtxqueues 1 type veth peer name far1
+	ip -n "$SRC" link set eth1 up
+	ip -n "$SRC" link set far1 up
 }
 
 lone_host
+one_device
 make_disk
-make_denied
+make_units
 configure 1s
 drop_in ctcpd.service "WatchdogSec=$WATCHDOG" TimeoutAbortSec=1s
 boot "$SRC"
-cases ready lives reloaded killed hangs denied stopped uninstalled
+cases ready lives reloaded killed hangs denied paces acts stopped uninstalled
 power_off
 finish
