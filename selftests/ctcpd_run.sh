@@ -230,7 +230,7 @@ forgets()
 {
 	local out
 
-	matches "forget, as text" '^forgotten: [0-9]+ remotes' "$(ask forget $DST4/32)"
+	matches "forget, as text" '^forgotten: remotes: [0-9]+' "$(ask forget $DST4/32)"
 	out=$(ask why $DST4 2>&1)
 	equal "forget: nothing is known: exit status" 1 $?
 	matches "forget: nothing is known" "nothing is known of $DST4" "$out"

@@ -22,8 +22,8 @@
 # the last random number of each machine; without it one is drawn, and printed.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want other
-# kernels, race, which wants two processors, and setup_neighbours, setup_systemd and
-# ctcpd_systemd, which want daemons.
+# kernels, as ctcpd_bpf does, which wants BTF; race, which wants two processors; and
+# setup_neighbours, setup_systemd and ctcpd_systemd, which want daemons.
 #
 # As many at once as there are processors, those that take longest first.  What each said
 # is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
@@ -48,13 +48,13 @@ export LAB_DIR_HERE
 
 PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libsqlite3-dev libinih-dev libmicrohttpd-dev
-	libcmocka-dev tcpdump nftables shellcheck sparse
+	libbpf-dev libcmocka-dev tcpdump nftables shellcheck sparse
 	cppcheck perl libcap2-bin bash-builtins python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
 # Half of the time goes by in these: what is begun last is to be short.
-LONGEST="hostile setup_faults unit ctcpd_run ctcpd_many breaker_evidence breaker_spares
-	setup_touch lint ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
+LONGEST="hostile setup_faults unit lint ctcpd_act ctcpd_hands ctcpd_run ctcpd_many breaker_evidence breaker_spares
+	setup_touch ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
 	pacing early setup_watch setup_confirm streams nlfuzz setup_many fuzz"
 
 # in_order TEST...: those first that take longest

@@ -28,12 +28,13 @@ disk_size=3G		# sparse; a suite takes about 1 GB of it
 
 # name; sources ("main" and "sec" are the two mirrors); suite of the kernel;
 # "newer" when headers newer than that kernel are wanted, to compile against; packages that
-# this suite has beside those of all, for tests whose head names it ("# suites:")
+# this suite has beside those of all, for tests whose head names it ("# suites:"); bullseye's
+# libbpf is older than 1.0
 suites="
 bullseye main:bullseye,sec:bullseye-security bullseye -
-bookworm main:bookworm,sec:bookworm-security bookworm - systemd,dbus,network-manager
-bookworm-backports main:bookworm,sec:bookworm-security,main:bookworm-backports bookworm-backports -
-newest main:trixie,sec:trixie-security,main:trixie-backports trixie-backports newer
+bookworm main:bookworm,sec:bookworm-security bookworm - libbpf-dev,systemd,dbus,network-manager
+bookworm-backports main:bookworm,sec:bookworm-security,main:bookworm-backports bookworm-backports - libbpf-dev
+newest main:trixie,sec:trixie-security,main:trixie-backports trixie-backports newer libbpf-dev
 "
 
 packages="

@@ -731,7 +731,7 @@ static void may_not(void **state)
 	assert_int_equal(w->kernel.n, 0);
 	assert_false(act_totals(w->act)->acts);
 	assert_string_equal(act_totals(w->act)->unable, "refused -13");
-	assert_said(w, "pacing can be neither set nor taken back, though mode = act: refused -13", 1);
+	assert_said(w, "neither set nor taken back, though mode = act: refused -13", 1);
 	w->n_refusals = 0;
 	polls(w, 14);
 	assert_true(act_totals(w->act)->acts);
