@@ -1260,60 +1260,97 @@ static void subnet_changed_by_hand(void **state)
 
 /* --- two daemons ---------------------------------------------------------- */
 
-/* Another socket, and another history: it leaves alone what the first one paces */
+/* Another socket, and another history */
+struct second {
+	struct config config;
+	struct keep keep;
+	struct act *act;
+};
+
+static void second_begin(struct second *b, struct world *w, enum mode mode)
+{
+	struct err e = { "" };
+
+	b->config = w->config;
+	b->config.history[0] = 0;
+	b->config.mode = mode;
+	keep_open(&b->keep, &b->config, &w->log, w->now);
+	b->act = act_begin(&b->config, &w->log, &b->keep, w->now, &e);
+	assert_non_null(b->act);
+}
+
+static void second_end(struct second *b, int64_t now)
+{
+	act_end(b->act);
+	keep_close(&b->keep, now);
+}
+
+static bool is_refused(const struct second *b)
+{
+	return strstr(act_totals(b->act)->unable, "another ctcpd paces");
+}
+
+/* Polled, asked to forget and told to do the other thing, it changes nothing of the first one's */
+static void leaves_alone(struct second *b, struct world *w, struct sim *s)
+{
+	const bool acts = b->config.mode == MODE_ACT;
+	const uint64_t rate = rate_of(w, s);
+
+	act_poll(b->act, NULL, false, w->us, w->now + 61);
+	act_forget(b->act, &s->remote.addr, w->now + 61);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_false(act_totals(b->act)->acts);
+	assert_int_equal(is_refused(b), acts);
+	b->config.mode = acts ? MODE_OBSERVE : MODE_ACT;
+	act_reload(b->act, w->now + 61);
+	assert_int_equal(rate_of(w, s), rate);
+	b->config.mode = MODE_ACT;
+	act_reload(b->act, w->now + 61);
+	assert_true(is_refused(b));
+}
+
 static void another_daemon(void **state)
 {
 	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
-	struct config c = w->config;
-	struct err e = { "" };
-	struct keep k;
-	struct act *b;
+	struct second b;
+
+	settle_all(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+	second_begin(&b, w, MODE_OBSERVE);
+	leaves_alone(&b, w, s);
+	second_end(&b, w->now);
+	second_begin(&b, w, MODE_ACT);
+	leaves_alone(&b, w, s);
+	second_end(&b, w->now);
+	/* to one log, which says once what stays so */
+	assert_said(w, "though mode = act: another ctcpd paces", 1);
+}
+
+static void another_daemon_takes_over(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct second b;
 	uint64_t rate;
-	uint32_t i;
 
 	settle_all(w);
 	rate = rate_of(w, s);
-	assert_int_not_equal(rate, 0);
-	c.history[0] = 0;
-	for (i = 0; i < 2; i++) {
-		c.mode = i ? MODE_ACT : MODE_OBSERVE;
-		keep_open(&k, &c, &w->log, w->now);
-		b = act_begin(&c, &w->log, &k, w->now, &e);
-		assert_non_null(b);
-		act_poll(b, NULL, false, w->us, w->now + 61);
-		act_forget(b, &s->remote.addr, w->now + 61);
-		assert_int_equal(rate_of(w, s), rate);
-		assert_false(act_totals(b)->acts);
-		assert_int_equal(!!strstr(act_totals(b)->unable, "another ctcpd paces"), i);
-		c.mode = i ? MODE_OBSERVE : MODE_ACT;
-		act_reload(b, w->now + 61);
-		assert_int_equal(rate_of(w, s), rate);
-		c.mode = MODE_ACT;
-		act_reload(b, w->now + 61);
-		assert_int_equal(!!strstr(act_totals(b)->unable, "another ctcpd paces"), 1);
-		if (i)
-			break;
-		act_end(b);
-		keep_close(&k, w->now);
-	}
-	/* to one log, which says once what stays so */
-	assert_said(w, "though mode = act: another ctcpd paces", 1);
-	/* and takes over what it left */
+	second_begin(&b, w, MODE_ACT);
+	assert_true(is_refused(&b));
 	end(w, true);
-	act_poll(b, NULL, false, w->us, w->now + 200);
-	act_poll(b, NULL, false, w->us, w->now + 205);
-	assert_true(act_totals(b)->acts);
-	assert_int_equal(act_totals(b)->paced, 1);
+	act_poll(b.act, NULL, false, w->us, w->now + 200);
+	act_poll(b.act, NULL, false, w->us, w->now + 205);
+	assert_true(act_totals(b.act)->acts);
+	assert_int_equal(act_totals(b.act)->paced, 1);
 	assert_int_equal(rate_of(w, s), rate);
-	c.mode = MODE_OBSERVE;
-	act_reload(b, w->now + 210);
+	b.config.mode = MODE_OBSERVE;
+	act_reload(b.act, w->now + 210);
 	assert_int_equal(rate_of(w, s), 0);
 	/* one that has nothing to take back is in nobody's way */
 	begin(w);
 	assert_true(act_totals(w->act)->acts);
-	act_end(b);
-	keep_close(&k, w->now);
+	second_end(&b, w->now);
 }
 
 /* Which sees nothing of ours, or cannot look */
@@ -1732,6 +1769,7 @@ int main(void)
 		TEST(subnets_are_turned_off),
 		TEST(subnet_changed_by_hand),
 		TEST(another_daemon),
+		TEST(another_daemon_takes_over),
 		TEST(observer_is_in_nobodys_way),
 		TEST(paced_makes_room),
 		TEST(kept_make_room),

@@ -12,6 +12,7 @@
 #include "test.h"
 
 #include "ctcpd_act_fake.h"
+#include "ctcpd_told.h"
 
 #include "ctcpd/answers.h"
 #include "ctcpd/pacings.h"
@@ -41,50 +42,11 @@ static struct pacing pacing(const char *to, const struct search *s)
 	return p;
 }
 
-static json_int_t number(const json_t *o, const char *key)
-{
-	const json_t *n = json_object_get(o, key);
-
-	if (!json_is_integer(n))
-		print_error("no number \"%s\"\n", key);
-	assert_true(json_is_integer(n));
-	return json_integer_value(n);
-}
-
-static const char *word(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	if (!s)
-		print_error("no text \"%s\"\n", key);
-	assert_non_null(s);
-	return s;
-}
-
 static void assert_null_at(const json_t *o, const char *key)
 {
 	if (!json_is_null(json_object_get(o, key)))
 		print_error("\"%s\" is not null\n", key);
 	assert_true(json_is_null(json_object_get(o, key)));
-}
-
-static char *printed(void (*print)(FILE *out, const json_t *answer), const json_t *answer)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_non_null(out);
-	print(out, answer);
-	fclose(out);
-	return text;
-}
-
-static void assert_has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		print_error("\"%s\" is not in:\n%s\n", part, text);
-	assert_non_null(strstr(text, part));
 }
 
 /* --- of one ------------------------------------------------------------------------- */
