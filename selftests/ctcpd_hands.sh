@@ -102,8 +102,8 @@ paced()
 	matches "all else is not held" 'rate 1Tbit ceil 1Tbit ' "$(class ffff)"
 	equal "filters, without a tag and with one" 4 "$(filters | grep -c dst_ip)"
 	same "nothing else of the machine" \
-		"$(grep -v '^qdisc\|^/\|eth1@' <<<"$before" | sort)" \
-		"$(all_state | grep -v '^qdisc\|^class\|^filter\|^  \|^/\|eth1@' | sort)"
+		"$(grep -v '^qdisc\|^/\|^link [0-9]* eth1 ' <<<"$before" | sort)" \
+		"$(all_state | grep -v '^qdisc\|^class\|^filter\|^  \|^/\|^link [0-9]* eth1 ' | sort)"
 	works "look" hands look
 	equal "look: both as set" 2 "$(grep -c 'state=set' <<<"$OUT")"
 	kept=$(all_state)

@@ -16,7 +16,7 @@ ROUTES=
 # Two hosts differ in their hardware addresses, and in nothing else.
 applied()
 {
-	state | grep -v -e '^/' -e '^module' | sed 's/ether [0-9a-f:]*//'
+	state | grep -v -e '^/' -e '^module' | sed 's/ address [0-9a-f]*//'
 }
 
 # twin NAME: a host with $QUEUES and $ROUTES, each a line of ip -batch

@@ -18,7 +18,7 @@
 
 export CTCP_RUNDIR=$TMP/run
 HOST=
-need_commands circuit_nl
+need_commands circuit_nl circuit_state
 
 # --- namespaces --------------------------------------------------------------
 
@@ -36,7 +36,7 @@ in_host()
 # one, too
 got_host()
 {
-	[ "$1" != state ] || set -- "$SELFTESTS/host_state.sh"
+	[ "$1" != state ] || set -- circuit_state
 	spawn ${HOST:+-n "$HOST"} -v GOT "$@"
 }
 
@@ -147,13 +147,13 @@ circuit_value()
 # What was given to the circuits of $HOST, without what their sockets do
 configured()
 {
-	in_host "$SELFTESTS/host_state.sh" configured
+	in_host circuit_state configured
 }
 
 # Everything that ctcp-setup may touch, in the namespace $HOST, as text
 state()
 {
-	in_host "$SELFTESTS/host_state.sh"
+	in_host circuit_state
 }
 
 # same DESCRIPTION BEFORE AFTER: two texts of many lines; the difference if not
