@@ -59,7 +59,7 @@ ALICE=65533
 SOCKETS=10
 MANY=300		# circuits left behind, more than are kept
 KEPT=64			# of these, as they are of one uid
-CROWD=400		# sockets, more than a window has segments
+CROWD=200		# sockets, more than a window has segments
 CUT=10			# what a breaker leaves of WINDOW
 SPARED=80		# % that others keep
 RTT_MS=20
@@ -530,7 +530,7 @@ nearly_crowded()
 	local flight
 
 	end_sockets src
-	hostile send -u $MALLORY -n 49 -t 5100 $DST4 $PORT >"$TMP/crowd"
+	hostile send -u $MALLORY -n 49 -t 5100 -p 4 $DST4 $PORT >"$TMP/crowd"
 	flight=$(greatest "$TMP/crowd" flight_max 2 5)
 	at_least "49 streams on a window of 50: in flight" 40 "$flight"
 	at_most "49 streams on a window of 50: in flight" 52 "$flight"
