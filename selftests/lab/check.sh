@@ -98,7 +98,7 @@ choose_kernel()
 
 build()
 {
-	make -s -C "$top" tools tests-bin
+	make -s -j"$(nproc)" -C "$top" tools tests-bin
 }
 
 unit_tests()

@@ -33,10 +33,10 @@ $(O)/ctcpd: $(O)/obj/ctcpd/ctcpd.o $(DAEMON_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
 # for selftests/ctcpd_hands.sh: what is paced, set by command, which dies and fails on purpose
 HANDS_PARTS := ctcpd/hands_class ctcpd/paced tests/ctcpd_hands
 
-$(O)/ctcpd_hands: $(HANDS_PARTS:%=$(O)/obj-faulty/%.o) $(PARTS:%=$(O)/obj-faulty/%.o)
+$(O)/ctcpd_hands: $(call faulty,$(HANDS_PARTS) $(PARTS))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
--include $(HANDS_PARTS:%=$(O)/obj-faulty/%.d)
+-include $(wildcard $(O)/obj-faulty/tests/*.d $(O)/obj/tests/*.d)
 
 # The program for the kernel, whatever CC is, and as bytes of ctcpd: pace_object.c
 BPF_OBJECT := $(O)/obj/ctcpd/pace.bpf.o
