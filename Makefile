@@ -61,7 +61,8 @@ bench:
 	selftests/bench/bench.sh $(ONLY)
 
 bench-quick:
-	selftests/bench/bench.sh --quick $(if $(PART),--part $(PART))
+	selftests/bench/bench.sh --quick $(if $(PART),--part $(PART) $(if $(ROUND),--round $(ROUND)) \
+		$(if $(WITHIN),--within $(WITHIN)))
 
 # BENCH_JOBS=1: one machine at a time
 verdicts:

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""bench.py [--quick [--part K/N]] [ID ...]: the experiments, all or some, and a report.
+"""bench.py [--quick [--part K/N [--round R] [--within MINUTES]]] [ID ...]: the experiments, all
+or some, and a report.
 
 Writes build/bench/ID.json, ID.svg, results.json, report.html and report.md.  When all
 of them were made, and only then, docs/bench/ too.  Last line: "bench: N passed,
 N failed, N skipped", counting assertions; exit 1 when one failed.
 
 --part: beside the quick ones, a part of the others, with one seed, asserted but not held
-against the calibration, which takes longer than they do.
+against the calibration, which takes longer than they do.  --within: no run of them is begun
+later; an experiment that lacks one is told, not counted.  --round: the Rth of them first.
 
 bench.py --report FILE: the report of results that were kept (results.json), without a
 run.
@@ -32,7 +34,7 @@ import report
 import results
 import rotation
 import units
-from errors import BenchError
+from errors import BenchError, TimeIsOver
 from expand import runs_of
 from judge import check_tables, rows_of, verdicts_of
 from machine import OUT, TOP, Labs
@@ -153,9 +155,10 @@ class Machines:
     """All runs of all that was asked for, as many machines at once as BENCH_JOBS says:
     while one experiment's last run is made, the next one's first are."""
 
-    def __init__(self, labs, wanted, progress, not_held_to_it=()):
+    def __init__(self, labs, wanted, progress, not_held_to_it=(), deadline=None):
         self.labs = labs
         self.progress = progress
+        self.deadline = deadline or rotation.Deadline()
         self.not_held_to_it = not_held_to_it
         jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
         progress.begin(len(wanted), jobs)
@@ -181,6 +184,8 @@ class Machines:
         """Its folder"""
         if self._is_there(run):
             return self.labs.on(run["kernel"]).folder_of(run)
+        if self.deadline.is_over_for(name):
+            raise TimeIsOver
         began, folder = time.monotonic(), None
         try:
             folder = self.labs.carry_out(run)
@@ -298,16 +303,16 @@ def write_reports(about, done, pictures, docs):
             "<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1))
 
 
-def by_turns(every, wanted, each, part):
-    """The part of the others that is asked for, if one is, with one seed unless what they
-    assert is of medians; @each: {id: s that one of its runs takes}"""
+def by_turns(every, wanted, each, part, first=0):
+    """The part of the others that is asked for, if one is, the @first-th first, with one seed
+    unless what they assert is of medians; @each: {id: s that one of its runs takes}"""
     if not part:
         return []
     others = {d["id"]: d if d.get("medians") else {**d, "seeds": 1}
               for d in every if d not in wanted}
     seconds = {name: each[name] * len(runs_of(d)) for name, d in others.items()
                if name in each}
-    names = rotation.chosen(sorted(others), seconds, part)
+    names = rotation.from_there(rotation.chosen(sorted(others), seconds, part), first)
     print(f"part {part}: " + " ".join(names), flush=True)
     return [others[name] for name in names]
 
@@ -317,14 +322,16 @@ def bench(options):
     every, wanted = chosen(options.ids, options.quick)
     progress = Progress([DOCS, OUT])
     # What this machine has measured since would move experiments from part to part.
-    turn = by_turns(every, wanted, Progress([DOCS]).each, options.part)
+    turn = by_turns(every, wanted, Progress([DOCS]).each, options.part, options.round)
+    names = [d["id"] for d in turn]
     OUT.mkdir(parents=True, exist_ok=True)
     labs = Labs()
     labs.on(descriptions.KERNELS[0])
     if not options.quick:
         wanted = needs_calibration(labs, every, wanted, not options.ids) + wanted
     wanted += turn
-    machines = Machines(labs, wanted, progress, [d["id"] for d in turn])
+    machines = Machines(labs, wanted, progress, names,
+                        rotation.Deadline(options.within, names))
     try:
         return carry_out(options, labs, machines, wanted, progress)
     finally:
@@ -343,6 +350,10 @@ def carry_out(options, labs, machines, wanted, progress):
                     labs.on(found[0][0]["kernel"]).kernel_hash(), d["id"],
                     calibration.points_of(d, experiment["rows"], found))
             pictures[d["id"]] = keep(experiment)
+        except TimeIsOver:
+            print(f'{d["id"]:14} left to another change: the time is over', flush=True)
+            progress.experiment_ended(d["id"])
+            continue
         except BenchError as error:
             print(f'{d["id"]:14} failed: {error}', flush=True)
             counts[1] += 1
@@ -385,12 +396,18 @@ def main():
                         help="only those marked quick")
     parser.add_argument("--part", metavar="K/N",
                         help="and the Kth of N parts of the others, from 0")
+    parser.add_argument("--round", metavar="R", type=int, default=0,
+                        help="the Rth experiment of the part first, from 0")
+    parser.add_argument("--within", metavar="MINUTES", type=float,
+                        help="begin no run of the part later than that")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="of results that were kept, without a run")
     parser.add_argument("ids", nargs="*", metavar="ID")
     options = parser.parse_args()
     if options.part and not options.quick:
         parser.error("--part is for --quick: without it all are made")
+    if (options.round or options.within is not None) and not options.part:
+        parser.error("--round and --within are for --part")
     name = "bench-quick" if options.quick else "bench"
     try:
         passed, failed, skipped = made_again(options.report) if options.report \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# bench.sh [--quick [--part K/N]] [ID...]: install what the bench needs, build ctcp-setup and
+# bench.sh [--quick [--part K/N ...]] [ID...]: install what the bench needs, build ctcp-setup and
 # circuit_nl, and run bench.py, which has all else but "scale": many circuits, in
 # real time (scale.sh), which comes last where all is made.
 

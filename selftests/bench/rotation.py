@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parts of the bench for CI: each change makes one of them, ten changes make all."""
+"""Parts of the bench for CI: each change makes one of them, ten changes make all, as far as
+its time allows."""
+
+import time
 
 from errors import BenchError
 
@@ -31,3 +34,22 @@ def chosen(names, seconds, part):
     known = [seconds[name] for name in names if seconds.get(name)]
     usual = sum(known) / len(known) if known else 1.0
     return parts_of({name: seconds.get(name) or usual for name in names}, n)[k]
+
+
+def from_there(names, n):
+    """@names, the @n-th first: what was last and had no time left is sooner another time"""
+    n %= max(len(names), 1)
+    return names[n:] + names[:n]
+
+
+class Deadline:
+    """After which no run of these experiments is begun"""
+
+    def __init__(self, minutes=None, names=(), now=time.monotonic):
+        self.names = set(names)
+        self.now = now
+        self.ends = None if minutes is None else now() + 60 * minutes
+
+    def is_over_for(self, name):
+        """@name: an experiment"""
+        return self.ends is not None and name in self.names and self.now() > self.ends

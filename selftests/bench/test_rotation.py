@@ -2,10 +2,11 @@
 """Parts of the bench, by turns."""
 
 import unittest
+from unittest import mock
 
 import bench
 import rotation
-from errors import BenchError
+from errors import BenchError, TimeIsOver
 from expand import runs_of
 from small import small
 
@@ -44,3 +45,53 @@ class Rotation(unittest.TestCase):
         every = [{**small(), "id": "a", "seeds": 5, "medians": True}]
         made = bench.by_turns(every, [], {"a": 9}, "0/1")
         self.assertEqual(len(runs_of(made[0])), 5 * len(runs_of(small())))
+
+    def test_another_one_first(self):
+        self.assertEqual(rotation.from_there(["a", "b", "c"], 7), ["b", "c", "a"])
+        self.assertEqual(rotation.from_there([], 7), [])
+        every = [{**small(), "id": name} for name in ("a", "b", "c")]
+        self.assertEqual([d["id"] for d in bench.by_turns(every, [], {}, "0/1", 2)],
+                         ["c", "a", "b"])
+
+
+class Late(unittest.TestCase):
+    """What of a part has no time left"""
+
+    def setUp(self):
+        self.time = 0
+        self.made = []
+
+    def machines(self, names):
+        """Which make a run in a minute, one after the other"""
+        def carry_out(run):
+            self.time += 60
+            self.made.append(run["plan"]["flows"][0]["name"])
+            return "folder"
+
+        labs = mock.Mock()
+        labs.on.return_value.folder_of.return_value.__truediv__ = mock.Mock(
+            return_value=mock.Mock(exists=lambda: False))
+        labs.carry_out.side_effect = carry_out
+        every = [{**small(), "id": name, "seeds": 1} for name in names]
+        with mock.patch.dict("os.environ", BENCH_JOBS="1"), \
+                mock.patch("bench.check_tables"):
+            return every, bench.Machines(
+                labs, every, mock.Mock(), deadline=rotation.Deadline(
+                    1.5, names[1:], now=lambda: self.time))
+
+    def test_no_run_is_begun(self):
+        every, machines = self.machines(["quick", "soon", "late"])
+        runs = len(runs_of(every[0]))
+        for d in every:
+            try:
+                machines.folders(d)
+            except TimeIsOver:
+                self.made.append(d["id"] + " is left")
+        machines.end()
+        self.assertGreaterEqual(runs, 2)
+        self.assertEqual(self.made.count("soon is left"), 1)
+        self.assertEqual(self.made.count("late is left"), 1)
+        self.assertEqual(len(self.made), runs + 2, "what is quick is made as a whole")
+
+    def test_without_a_deadline(self):
+        self.assertFalse(rotation.Deadline(None, ["a"]).is_over_for("a"))
