@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "act_inside.h"
-#include "hands_class.h"
 #include "observe.h"
 
 #define TICK_S 60
@@ -20,12 +19,14 @@ static bool is_told(const struct acting *e)
 	return !e->gone && (!acting_is_subnet(e) || e->search.state != SEARCH_WATCHING);
 }
 
-static void count_one(struct act_totals *t, const struct acting *e)
+static void count_one(const struct act *a, struct act_totals *t, const struct acting *e)
 {
 	enum search_state state = e->search.state;
 
 	t->searches++;
 	t->paced += e->force != 0;
+	if (e->force)
+		t->paced_by[act_forced_by(a, e)]++;
 	t->trying += e->force && state == SEARCH_TRYING;
 	t->kept += e->force && state == SEARCH_KEPT;
 	t->taken_back += state == SEARCH_TAKEN_BACK;
@@ -37,10 +38,13 @@ static void count(struct act *a)
 	const struct act_totals *was = &a->totals;
 	struct act_totals t = { .paced_changes = was->paced_changes, .failed = was->failed };
 	struct acting *e, *next;
+	uint32_t i;
 
 	act_table_each(&a->table, e, next)
 		if (is_told(e))
-			count_one(&t, e);
+			count_one(a, &t, e);
+	for (i = 0; i < a->n_devices; i++)
+		t.unfit += act_why_unfit(a, a->devices[i].ifindex)[0] != 0;
 	t.acts = act_acts(a);
 	t.unable = a->mode == MODE_ACT ? a->unable : "";
 	a->totals = t;
@@ -57,6 +61,7 @@ struct act *act_begin(const struct config *c, struct log *log, struct keep *keep
 		      struct err *e)
 {
 	struct act *a = calloc(1, sizeof(*a));
+	int k;
 
 	if (!a) {
 		err_set(e, -ENOMEM, "no memory to pace with");
@@ -71,6 +76,8 @@ struct act *act_begin(const struct config *c, struct log *log, struct keep *keep
 	a->epoch = 1;
 	a->lock = -1;
 	a->ticked = now;
+	for (k = 0; k < HANDS_KINDS; k++)
+		a->by[k].hands.ops = hands_ops(k);
 	act_table_init(&a->table);
 	act_load(a, now);
 	act_know(a, now);
@@ -78,15 +85,24 @@ struct act *act_begin(const struct config *c, struct log *log, struct keep *keep
 	return a;
 }
 
+static void end_hands(struct act_hands *h)
+{
+	h->hands.ops->close(&h->hands);
+	paced_free(&h->now);
+	paced_free(&h->want);
+}
+
 void act_end(struct act *a)
 {
+	int k;
+
 	if (!a)
 		return;
 	act_save(a, true, now_s());
+	for (k = 0; k < HANDS_KINDS; k++)
+		end_hands(&a->by[k]);
 	act_unlock(a);
 	act_table_free(&a->table);
-	paced_free(&a->now);
-	paced_free(&a->want);
 	free(a->devices);
 	free(a->active);
 	free(a);
@@ -122,12 +138,12 @@ static void tick(struct act *a, int64_t now)
 	act_tick(a, now);
 	act_devices_fit(a);
 	/* what an earlier run paced is to be taken back */
-	if (a->mode == MODE_OBSERVE && !a->known)
+	if (a->mode == MODE_OBSERVE && !act_is_known(a))
 		act_know(a, now);
 	if (a->mode != MODE_ACT || !a->unable[0])
 		return;
 	a->unable[0] = 0;
-	a->known = false;
+	act_unknow(a);
 }
 
 static void observe(struct act *a, struct remotes *rs, int64_t now)
@@ -153,9 +169,10 @@ void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, in
 	if (is_tick(a, now))
 		tick(a, now);
 	act_make_room(a, now);
-	if (!a->known && act_acts(a))
+	if (!act_is_known(a) && act_acts(a))
 		act_know(a, now);
 	act_step(a, now);
+	act_hands_tick(a);
 	act_save(a, false, now);
 	act_tell_end(a);
 	count(a);
@@ -171,7 +188,7 @@ static void say_taken_back(struct act *a, uint32_t n)
 	if (n)
 		log_say(a->log, LOG_NOTICE,
 			"mode = observe: %u remotes or subnets are not paced any more%s", n,
-			a->now.n ? "; the others follow" : "");
+			act_in_force(a) ? "; the others follow" : "");
 }
 
 static void change_mode(struct act *a, int64_t now)
@@ -181,30 +198,20 @@ static void change_mode(struct act *a, int64_t now)
 	a->mode = a->config->mode;
 	a->unable[0] = 0;
 	if (a->mode == MODE_ACT)
-		a->known = false;
-	if (!a->known)
+		act_unknow(a);
+	if (!act_is_known(a))
 		act_know(a, now);
-	n = a->now.n;
+	n = act_in_force(a);
 	act_step(a, now);
+	act_hands_tick(a);
 	if (a->mode == MODE_OBSERVE)
-		say_taken_back(a, n - a->now.n);
+		say_taken_back(a, n - act_in_force(a));
 }
 
 static void change_lock(struct act *a)
 {
-	struct err e = { "" };
-	uint32_t i;
-
 	a->one_lock = a->config->one_lock;
-	for (i = 0; i < a->n_devices; i++) {
-		int ifindex = a->devices[i].ifindex;
-
-		a->devices[i].unfit = false;
-		if (hands_fit(ifindex, a->one_lock, &e) == -EOPNOTSUPP)
-			act_device_unfit(a, ifindex, e.text);
-		else
-			act_want_device(a, ifindex);
-	}
+	act_devices_anew(a);
 }
 
 static void forget_one(struct act *a, struct acting *e)
@@ -264,11 +271,14 @@ uint32_t act_forget(struct act *a, const struct prefix *p, int64_t now)
 
 static void fill(const struct act *a, const struct acting *e, struct pacing *p)
 {
+	const char *unfit = act_why_unfit(a, e->ifindex);
+
 	*p = (struct pacing){
 		.to = e->to, .ifindex = e->ifindex, .search = &e->search, .rate = e->force,
-		.would = e->force || (!act_acts(a) && act_is_unfit(a, e->ifindex)) ?
-			 0 : e->search.rate, .reason = e->reason, .since = e->since,
-		.stood_down = e->stood_down ?: "",
+		.would = e->force || (!act_acts(a) && *unfit) ? 0 : e->search.rate,
+		.reason = e->reason, .since = e->since, .stood_down = e->stood_down ?: "",
+		.hands = e->force ? a->by[act_forced_by(a, e)].hands.ops->name : "",
+		.unfit = e->search.rate && !e->force ? unfit : "",
 	};
 	memcpy(p->dev, e->dev, sizeof(p->dev));
 }

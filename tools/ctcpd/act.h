@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What is done about what was seen: of each remote that is overrun a search (search.h), of
- * all that are to be paced one set (paced.h), and hands (hands_class.h) that make it so.
+ * all that are to be paced one set (paced.h), and hands (hands.h) that make it so.
  *
  * act_poll() comes after each poll that was read.  In `observe` nothing is set: the searches get
  * as far as their first rate, and the log says what would be paced, once for each remote.
@@ -15,6 +15,7 @@
 #define CTCPD_ACT_H
 
 #include "config.h"
+#include "hands.h"
 #include "keep.h"
 #include "log.h"
 #include "paced.h"
@@ -34,17 +35,29 @@ struct pacing {
 	enum search_reason reason;	/* of its last change */
 	int64_t since;			/* s, CLOCK_REALTIME, of its last change; 0 = none */
 	const char *stood_down;		/* what somebody else has there, a sentence; "" = nobody */
+	const char *hands;		/* "classes", "sockets": by which it is paced; "" = it is not */
+	const char *unfit;		/* why its device has none; "" = it has, or need not */
+};
+
+/* A device that something is to be paced on */
+struct pacing_device {
+	const char *dev;
+	const char *hands;		/* "classes", "sockets"; "" = none fit */
+	const char *why;		/* not classes, or not by any; "" = classes */
 };
 
 struct act_totals {
 	uint32_t searches, paced, trying, kept, taken_back, stood_down;	/* now */
 	uint64_t paced_changes;		/* rates set or taken back, since the daemon began */
 	uint64_t failed;		/* polls whose changes could not be made, so far */
+	uint32_t paced_by[HANDS_KINDS];	/* of @paced */
+	uint32_t unfit;			/* devices without hands */
 	bool acts;			/* mode = act, and the hands can */
 	const char *unable;		/* why not, though mode = act; "" = they can */
 };
 
 typedef int (*pacing_fn)(const struct pacing *p, void *data);
+typedef int (*pacing_device_fn)(const struct pacing_device *p, void *data);
 
 /* Reads the searches of the history, looks at what the kernel has */
 struct act *act_begin(const struct config *c, struct log *log, struct keep *keep, int64_t now,
@@ -61,6 +74,7 @@ uint32_t act_forget(struct act *a, const struct prefix *p, int64_t now);
 /* That by which an address is paced or searched: its own, or its subnet's.  False: none is */
 bool act_find(const struct act *a, const struct prefix *addr, struct pacing *p);
 int act_each(const struct act *a, pacing_fn each, void *data);
+int act_devices_each(const struct act *a, pacing_device_fn each, void *data);
 const struct act_totals *act_totals(const struct act *a);
 
 #endif

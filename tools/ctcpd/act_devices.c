@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The devices that paced flows leave by: they are renamed, go and come back.
+ * The devices that paced flows leave by: they are renamed, go and come back, and each has hands
+ * that fit it (hands.h): the first kind that does.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "act_inside.h"
 #include "grow.h"
-#include "hands_class.h"
 #include "out.h"
 
 static bool name_of(int ifindex, char dev[IFNAMSIZ])
@@ -50,8 +52,10 @@ void act_device_moved(struct act *a, struct acting *e, int ifindex)
 static void device_gone(struct act *a, int ifindex)
 {
 	struct acting *e, *next;
+	int k;
 
-	paced_clear_device(&a->now, ifindex);
+	for (k = 0; k < HANDS_KINDS; k++)
+		paced_clear_device(&a->by[k].now, ifindex);
 	act_table_each(&a->table, e, next) {
 		if (e->ifindex != ifindex)
 			continue;
@@ -101,35 +105,168 @@ void act_device_back(struct act *a, struct acting *e)
 		act_device_moved(a, e, (int)if_nametoindex(e->dev));
 }
 
-void act_device_unfit(struct act *a, int ifindex, const char *why)
+/* --- by which hands ------------------------------------------------------- */
+
+static struct act_device *find(const struct act *a, int ifindex)
 {
-	struct act_device *d = act_device(a, ifindex);
+	uint32_t i;
+
+	for (i = 0; i < a->n_devices; i++)
+		if (a->devices[i].ifindex == ifindex)
+			return &a->devices[i];
+	return NULL;
+}
+
+/* Also in `observe`, where nothing is tried; nor is it while another daemon paces. */
+static int fit(struct act *a, const struct act_device *d, enum hands_kind by, struct err *e)
+{
+	struct hands *h = &a->by[by].hands;
+
+	return h->ops->fit(h, d->ifindex, a->one_lock, act_acts(a) && a->lock >= 0, e);
+}
+
+static void add_why(struct act_device *d, const char *why)
+{
+	size_t used = strlen(d->why);
+
+	if (strstr(d->why, why))
+		return;
+	snprintf(d->why + used, sizeof(d->why) - used, "%s%s", used ? "; " : "", why);
+}
+
+/* The first from @by on that are not unfit.  What else is in the way is told when they are used. */
+static void choose_from(struct act *a, struct act_device *d, enum hands_kind by)
+{
+	struct err e = { "" };
+
+	for (; by < HANDS_KINDS; by++) {
+		if (fit(a, d, by, &e) != -EOPNOTSUPP)
+			break;
+		add_why(d, e.text);
+	}
+	d->chosen = true;
+	d->by = by;
+}
+
+static void say_unfit(struct act *a, const struct act_device *d)
+{
 	char subject[32];
 
-	if (!d)
+	if (d->by != HANDS_NONE)
 		return;
 	snprintf(subject, sizeof(subject), "pacing on %s", d->dev);
 	log_state(a->log, LOG_WARNING, subject, "unfit", "nothing is paced on %s: %s", d->dev,
-		  why);
-	d->unfit = true;
+		  d->why);
+}
+
+/* What was chosen without a try may be unfit after all. */
+void act_device_paced(struct act *a, int ifindex)
+{
+	const struct act_device *d = find(a, ifindex);
+	char subject[32];
+
+	if (!d || d->by != HANDS_SOCKETS)
+		return;
+	snprintf(subject, sizeof(subject), "sockets by %s", d->dev);
+	log_state(a->log, LOG_NOTICE, subject, "paced",
+		  "remotes by %s are paced by their sockets: %s", d->dev, d->why);
+}
+
+static void choose(struct act *a, struct act_device *d)
+{
+	d->why[0] = 0;
+	choose_from(a, d, HANDS_CLASSES);
+	say_unfit(a, d);
+}
+
+enum hands_kind act_device_by(struct act *a, int ifindex)
+{
+	struct act_device *d = act_device(a, ifindex);
+
+	if (!d)
+		return HANDS_NONE;
+	if (!d->chosen)
+		choose(a, d);
+	return d->by;
+}
+
+const char *act_why_unfit(const struct act *a, int ifindex)
+{
+	const struct act_device *d = find(a, ifindex);
+
+	return d && d->chosen && d->by == HANDS_NONE ? d->why : "";
+}
+
+void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char *why)
+{
+	struct act_device *d = act_device(a, ifindex);
+
+	/* what is taken back by others than it has is not about those that it has */
+	if (!d || d->by != by)
+		return;
+	if (by == HANDS_CLASSES)
+		d->why[0] = 0;
+	add_why(d, why);
+	choose_from(a, d, by + 1);
+	say_unfit(a, d);
 	act_want_device(a, ifindex);
+}
+
+/* Where the answer is not that it fits, all stays as it is: a device that is down, say. */
+static void choose_again(struct act *a, struct act_device *d)
+{
+	struct act_device now = *d;
+	struct err e = { "" };
+	char subject[32];
+
+	now.why[0] = 0;
+	for (now.by = HANDS_CLASSES; now.by < d->by; now.by++) {
+		if (!fit(a, d, now.by, &e))
+			break;
+		add_why(&now, e.text);
+	}
+	if (!d->chosen || now.by == d->by)
+		return;
+	*d = now;
+	snprintf(subject, sizeof(subject), "pacing on %s", now.dev);
+	log_forget(&a->log->said, subject);
+	log_say(a->log, LOG_NOTICE, "remotes by %s can be paced by %s now", now.dev,
+		a->by[now.by].hands.ops->name);
+	act_want_device(a, now.ifindex);
 }
 
 void act_devices_fit(struct act *a)
 {
-	struct err unsaid;
-	char subject[32];
+	uint32_t i;
+
+	for (i = 0; i < a->n_devices; i++)
+		choose_again(a, &a->devices[i]);
+}
+
+void act_devices_anew(struct act *a)
+{
 	uint32_t i;
 
 	for (i = 0; i < a->n_devices; i++) {
-		struct act_device *d = &a->devices[i];
-
-		if (!d->unfit || hands_fit(d->ifindex, a->one_lock, &unsaid))
-			continue;
-		snprintf(subject, sizeof(subject), "pacing on %s", d->dev);
-		log_forget(&a->log->said, subject);
-		log_say(a->log, LOG_NOTICE, "remotes by %s can be paced now", d->dev);
-		d->unfit = false;
-		act_want_device(a, d->ifindex);
+		a->devices[i].chosen = false;
+		act_want_device(a, a->devices[i].ifindex);
 	}
+}
+
+int act_devices_each(const struct act *a, pacing_device_fn each, void *data)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < a->n_devices && !rc; i++) {
+		const struct act_device *d = &a->devices[i];
+		bool unfit = d->by == HANDS_NONE;
+		const struct pacing_device p = {
+			.dev = d->dev, .hands = unfit ? "" : a->by[d->by].hands.ops->name,
+			.why = d->by == HANDS_CLASSES ? "" : d->why,
+		};
+
+		rc = d->chosen ? each(&p, data) : 0;
+	}
+	return rc;
 }

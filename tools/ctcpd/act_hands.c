@@ -2,7 +2,7 @@
 /*
  * From the set that is wanted to what the kernel has, and what to do where that fails.
  *
- * All that has changed goes in one batch, which is made or not.  What made it fail is taken out,
+ * All that has changed by one kind of hands goes in one batch, which is made or not.  What made it fail is taken out,
  * with its device where that is it, and the rest is tried again at once, TRIES times.
  */
 #include <errno.h>
@@ -11,7 +11,6 @@
 
 #include "act_inside.h"
 #include "grow.h"
-#include "hands_class.h"
 #include "out.h"
 
 #define TRIES		16U	/* in one poll */
@@ -20,11 +19,35 @@
 
 /* --- what is in force ----------------------------------------------------- */
 
+static uint64_t rate_by(const struct act_hands *h, const struct acting *e)
+{
+	const struct pace *p = paced_get(&h->now, e->ifindex, &e->to);
+
+	return p ? p->rate : 0;
+}
+
+/* HANDS_NONE: by none; of several the lowest is what is seen of it */
+enum hands_kind act_forced_by(const struct act *a, const struct acting *e)
+{
+	enum hands_kind by = HANDS_NONE;
+	uint64_t rate, least = UINT64_MAX;
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++) {
+		rate = rate_by(&a->by[k], e);
+		if (!rate || rate >= least)
+			continue;
+		least = rate;
+		by = k;
+	}
+	return by;
+}
+
 /* That of the device which its flows leave by */
 static void note_force(struct act *a, struct acting *e)
 {
-	const struct pace *p = paced_get(&a->now, e->ifindex, &e->to);
-	uint64_t rate = p ? p->rate : 0;
+	enum hands_kind by = act_forced_by(a, e);
+	uint64_t rate = by == HANDS_NONE ? 0 : rate_by(&a->by[by], e);
 
 	if (rate == e->force)
 		return;
@@ -32,23 +55,33 @@ static void note_force(struct act *a, struct acting *e)
 	e->changed = a->epoch;
 }
 
-void act_force(struct act *a, const struct pace *p)
+void act_force(struct act *a, struct act_hands *h, const struct pace *p)
 {
 	struct acting *e = act_table_any(&a->table, &p->to);
 
 	if (p->rate)
-		paced_set(&a->now, p);
+		paced_set(&h->now, p);
 	else
-		paced_clear(&a->now, p->ifindex, &p->to);
+		paced_clear(&h->now, p->ifindex, &p->to);
 	if (e)
 		note_force(a, e);
 }
 
-static void device_is_free(struct act *a, int ifindex)
+uint32_t act_in_force(const struct act *a)
+{
+	uint32_t n = 0;
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++)
+		n += a->by[k].now.n;
+	return n;
+}
+
+static void device_is_free(struct act *a, struct act_hands *h, int ifindex)
 {
 	struct acting *e, *next;
 
-	paced_clear_device(&a->now, ifindex);
+	paced_clear_device(&h->now, ifindex);
 	act_table_each(&a->table, e, next)
 		if (e->ifindex == ifindex)
 			note_force(a, e);
@@ -56,30 +89,30 @@ static void device_is_free(struct act *a, int ifindex)
 
 /* --- what waits for the next poll ----------------------------------------- */
 
-static void wait_for_device(struct act *a, int ifindex)
+static void wait_for_device(struct act *a, struct act_hands *h, int ifindex)
 {
 	struct act_device *d = act_device(a, ifindex);
 
 	if (d)
 		d->waits = a->step;
 	else
-		paced_clear_device(&a->now, ifindex);
+		paced_clear_device(&h->now, ifindex);
 }
 
-static void wait_for(struct act *a, const struct pace *p)
+static void wait_for(struct act *a, struct act_hands *h, const struct pace *p)
 {
 	struct acting *e = act_table_find(&a->table, &p->to);
 
 	if (e)
 		e->waits = a->step;
 	else
-		wait_for_device(a, p->ifindex);
+		wait_for_device(a, h, p->ifindex);
 }
 
 /* --- standing down -------------------------------------------------------- */
 
 /* -errno: it is tried again with the next poll */
-static int let_go(struct act *a, const struct pace *p, bool device)
+static int let_go(struct act *a, struct act_hands *h, const struct pace *p, bool device)
 {
 	struct pace none = *p;
 	struct hands_result r;
@@ -89,16 +122,16 @@ static int let_go(struct act *a, const struct pace *p, bool device)
 	if (a->let_goes >= LET_GO_MAX)
 		return -EAGAIN;
 	a->let_goes++;
-	rc = hands_let_go(p, device, &r, &e);
+	rc = h->hands.ops->let_go(&h->hands, p, device, &r, &e);
 	if (rc) {
 		log_say(a->log, LOG_DEBUG, "what somebody changed is let go of later: %s", e.text);
 		return rc;
 	}
 	none.rate = 0;
 	if (device)
-		device_is_free(a, p->ifindex);
+		device_is_free(a, h, p->ifindex);
 	else
-		act_force(a, &none);
+		act_force(a, h, &none);
 	return 0;
 }
 
@@ -115,8 +148,8 @@ static void stand_down_device(struct act *a, int ifindex, const char *why, int64
 }
 
 /* Somebody else's: it is let go of, where it is ours so far */
-static void stand_down(struct act *a, const struct pace *p, bool device, const char *why,
-		       int64_t now)
+static void stand_down(struct act *a, struct act_hands *h, const struct pace *p, bool device,
+		       const char *why, int64_t now)
 {
 	struct acting *e = act_table_find(&a->table, &p->to);
 
@@ -124,15 +157,24 @@ static void stand_down(struct act *a, const struct pace *p, bool device, const c
 		stand_down_device(a, p->ifindex, why, now);
 	else if (e && act_stand_down(a, e, why, now))
 		act_tell_left(a, e, why);
-	if (!paced_get(&a->now, p->ifindex, &p->to) || !let_go(a, p, device))
+	if (!paced_get(&h->now, p->ifindex, &p->to) || !let_go(a, h, p, device))
 		return;
 	if (device)
-		wait_for_device(a, p->ifindex);
+		wait_for_device(a, h, p->ifindex);
 	else
-		wait_for(a, p);
+		wait_for(a, h, p);
 }
 
 /* --- what cannot be done -------------------------------------------------- */
+
+/* Whoever may instead has all that is pinned: act_unlock() */
+static void close_all(struct act *a)
+{
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++)
+		a->by[k].hands.ops->close(&a->by[k].hands);
+}
 
 static void cannot(struct act *a, const char *why)
 {
@@ -145,44 +187,49 @@ static void cannot(struct act *a, const char *why)
 		log_state(a->log, LOG_ERR, "act", why,
 			  "pacing can be neither set nor taken back, though mode = act: %s", why);
 	out_copy(a->unable, sizeof(a->unable), why);
+	close_all(a);
 	act_unlock(a);
 }
 
-static void failed(struct act *a, int rc, const char *why)
+static void failed(struct act *a, const struct act_hands *h, int rc, const char *why)
 {
 	char state[24];
 
 	snprintf(state, sizeof(state), "failed %d", -rc);
 	a->totals.failed += a->failed != a->step;
 	a->failed = a->step;
-	log_state(a->log, LOG_ERR, "hands", state,
+	log_state(a->log, LOG_ERR, h->hands.ops->name, state,
 		  "pacing cannot be changed: %s; it is tried again with each poll", why);
 }
 
-static void went_well(struct act *a)
+static void went_well(struct act *a, const struct act_hands *h)
 {
-	if (!log_is_new(&a->log->said, "hands"))
-		log_state(a->log, LOG_NOTICE, "hands", "well", "pacing can be changed again");
+	const char *subject = h->hands.ops->name;
+
+	if (!log_is_new(&a->log->said, subject))
+		log_state(a->log, LOG_NOTICE, subject, "well", "pacing can be changed again");
 }
 
 /* Of all, not of one */
-static void failed_whole(struct act *a, int rc, const char *why)
+static void failed_whole(struct act *a, const struct act_hands *h, int rc, const char *why)
 {
 	if (rc == -EACCES || rc == -EPERM)
 		cannot(a, why);
 	else if (rc == -EALREADY)
-		log_state(a->log, LOG_WARNING, "hands", "waits", "pacing stays as it is: %s", why);
+		log_state(a->log, LOG_WARNING, h->hands.ops->name, "waits",
+			  "pacing stays as it is: %s", why);
 	else if (rc != -EAGAIN)
-		failed(a, rc, why);
+		failed(a, h, rc, why);
 }
 
 /* More than its device carries: no rate is as good as that one. */
-static void refuse_rate(struct act *a, const struct pace *p, const char *why, int64_t now)
+static void refuse_rate(struct act *a, struct act_hands *h, const struct pace *p,
+			const char *why, int64_t now)
 {
 	struct acting *e = act_table_find(&a->table, &p->to);
 
 	if (!e || !e->force) {
-		stand_down(a, p, false, why, now);
+		stand_down(a, h, p, false, why, now);
 		return;
 	}
 	e->search.state = SEARCH_KEPT;
@@ -198,33 +245,33 @@ static void refuse_rate(struct act *a, const struct pace *p, const char *why, in
 }
 
 /* True: the rest of them may be tried again */
-static bool failed_at(struct act *a, const struct pace *p, const struct hands_result *r, int rc,
-		      const char *why, int64_t now)
+static bool failed_at(struct act *a, struct act_hands *h, const struct pace *p,
+		      const struct hands_result *r, int rc, const char *why, int64_t now)
 {
 	switch (rc) {
 	case -EAGAIN:
 	case -EALREADY:
 	case -EACCES:
-		failed_whole(a, rc, why);
+		failed_whole(a, h, rc, why);
 		return false;
 	case -EPERM:
-		stand_down(a, p, r->device, why, now);
+		stand_down(a, h, p, r->device, why, now);
 		return true;
 	case -EOPNOTSUPP:
-		act_device_unfit(a, p->ifindex, why);
+		act_device_unfit(a, p->ifindex, h - a->by, why);
 		if (!p->rate)
-			wait_for_device(a, p->ifindex);
+			wait_for_device(a, h, p->ifindex);
 		return true;
 	case -ENODEV:
 	case -ENETDOWN:
-		wait_for_device(a, p->ifindex);
+		wait_for_device(a, h, p->ifindex);
 		return true;
 	case -ERANGE:
-		refuse_rate(a, p, why, now);
+		refuse_rate(a, h, p, why, now);
 		return true;
 	default:
-		failed(a, rc, why);
-		wait_for(a, p);
+		failed(a, h, rc, why);
+		wait_for(a, h, p);
 		return true;
 	}
 }
@@ -245,13 +292,13 @@ static bool waits(struct act *a, const struct pace *p)
 }
 
 /* *@list: freed by the caller; how many */
-static uint32_t changes(struct act *a, struct pace **list)
+static uint32_t changes(struct act *a, const struct act_hands *h, struct pace **list)
 {
 	static const struct paced none;
-	const struct paced *then = act_acts(a) ? &a->want : &none;
+	const struct paced *then = act_acts(a) ? &h->want : &none;
 	uint32_t i, n, kept = 0;
 
-	if (paced_step(&a->now, then, UINT32_MAX, list, &n))
+	if (paced_step(&h->now, then, UINT32_MAX, list, &n))
 		return 0;
 	for (i = 0; i < n && kept < STEP_MAX; i++)
 		if (!waits(a, &(*list)[i]))
@@ -259,12 +306,17 @@ static uint32_t changes(struct act *a, struct pace **list)
 	return kept;
 }
 
-/* Where a subnet has taken its place, or it has been told as forgotten, nothing is said. */
-static void tell_change(struct act *a, const struct pace *p)
+/*
+ * Where a subnet has taken its place, other hands are to, or it has been told as forgotten,
+ * nothing is said.
+ */
+static void tell_change(struct act *a, const struct act_hands *h, const struct pace *p)
 {
 	const struct acting *e = act_table_find(&a->table, &p->to);
 
 	if (!e || a->mode != MODE_ACT)
+		return;
+	if (!p->rate && e->wants_by == p->ifindex && &a->by[e->wants_hands] != h)
 		return;
 	if (p->ifindex == e->ifindex && e->force == e->was)
 		act_tell_moved(a, e);
@@ -272,7 +324,7 @@ static void tell_change(struct act *a, const struct pace *p)
 		act_tell_rate(a, e, e->was);
 }
 
-static void took(struct act *a, const struct pace *list, uint32_t n)
+static void took(struct act *a, struct act_hands *h, const struct pace *list, uint32_t n)
 {
 	struct acting *e;
 	uint32_t i;
@@ -282,12 +334,15 @@ static void took(struct act *a, const struct pace *list, uint32_t n)
 		if (e)
 			e->was = e->force;
 	}
+	for (i = 0; i < n; i++) {
+		act_force(a, h, &list[i]);
+		if (list[i].rate)
+			act_device_paced(a, list[i].ifindex);
+	}
 	for (i = 0; i < n; i++)
-		act_force(a, &list[i]);
-	for (i = 0; i < n; i++)
-		tell_change(a, &list[i]);
+		tell_change(a, h, &list[i]);
 	a->totals.paced_changes += n;
-	went_well(a);
+	went_well(a, h);
 }
 
 static void say_notes(struct act *a, const struct hands_result *r)
@@ -299,39 +354,75 @@ static void say_notes(struct act *a, const struct hands_result *r)
 }
 
 /* True: once more */
-static bool try_step(struct act *a, const struct pace *list, uint32_t n, int64_t now)
+static bool try_step(struct act *a, struct act_hands *h, const struct pace *list, uint32_t n,
+		     int64_t now)
 {
 	struct hands_result r = { .at = HANDS_NOBODY };
 	struct err e = { "" };
-	int rc = hands_apply(list, n, a->one_lock, &r, &e);
+	int rc = h->hands.ops->apply(&h->hands, list, n, a->one_lock, &r, &e);
 
 	say_notes(a, &r);
 	if (!rc) {
-		took(a, list, n);
+		took(a, h, list, n);
 		return true;
 	}
 	if (r.at < n)
-		return failed_at(a, &list[r.at], &r, rc, e.text, now);
-	failed_whole(a, rc, e.text);
+		return failed_at(a, h, &list[r.at], &r, rc, e.text, now);
+	failed_whole(a, h, rc, e.text);
 	return false;
 }
 
-void act_step(struct act *a, int64_t now)
+static void step_by(struct act *a, struct act_hands *h, int64_t now)
 {
 	unsigned int tries = TRIES;
 	struct pace *list;
 	bool again = true;
 	uint32_t n;
 
-	if (!a->known || a->lock < 0 || (a->mode == MODE_ACT && a->unable[0]))
-		return;
 	while (again && tries--) {
-		n = changes(a, &list);
-		again = n && try_step(a, list, n, now);
+		n = changes(a, h, &list);
+		again = n && try_step(a, h, list, n, now);
 		free(list);
 	}
-	if (a->mode == MODE_OBSERVE && !a->now.n)
+}
+
+/* One that observes, and has nothing to take back, is in nobody's way. */
+static void unlock_if_done(struct act *a)
+{
+	if (a->mode == MODE_OBSERVE && !act_in_force(a))
 		act_unlock(a);
+}
+
+static bool may_step(const struct act *a)
+{
+	return a->lock >= 0 && (a->mode != MODE_ACT || !a->unable[0]);
+}
+
+void act_step(struct act *a, int64_t now)
+{
+	int k;
+
+	if (!may_step(a))
+		return;
+	for (k = 0; k < HANDS_KINDS; k++)
+		if (a->by[k].known && may_step(a))
+			step_by(a, &a->by[k], now);
+	unlock_if_done(a);
+}
+
+/* Also where nothing may be changed at present: what is paced goes on, by whoever has it. */
+void act_hands_tick(struct act *a)
+{
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++) {
+		struct act_hands *h = &a->by[k];
+		struct err e = { "" };
+		int rc = h->hands.ops->tick(&h->hands, &e);
+
+		if (rc)
+			failed_whole(a, h, rc, e.text);
+	}
 }
 
 /* --- what there is -------------------------------------------------------- */
@@ -362,6 +453,7 @@ static void resume(struct search *s, uint64_t rate, int64_t now)
 
 struct knowing {
 	struct act *act;
+	struct act_hands *hands;
 	int64_t now;
 };
 
@@ -380,18 +472,52 @@ static int know_one(const struct hand *h, void *data)
 		e->dirty = true;
 		act_device_moved(a, e, h->pace.ifindex);
 	}
-	act_force(a, &h->pace);
+	act_force(a, k->hands, &h->pace);
 	return 0;
 }
 
 /* An earlier run that was cut short is taken back; it makes the folder of the lock, too. */
-static int recover(struct act *a, struct err *e)
+static int recover(struct act *a, struct act_hands *h, struct err *e)
 {
 	struct hands_result r = { .at = HANDS_NOBODY };
-	int rc = hands_apply(NULL, 0, a->one_lock, &r, e);
+	int rc = h->hands.ops->apply(&h->hands, NULL, 0, a->one_lock, &r, e);
 
 	say_notes(a, &r);
 	return rc ?: act_lock(a, e);
+}
+
+bool act_is_known(const struct act *a)
+{
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++)
+		if (!a->by[k].known)
+			return false;
+	return true;
+}
+
+void act_unknow(struct act *a)
+{
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++)
+		a->by[k].known = false;
+}
+
+static void know_by(struct act *a, struct act_hands *h, int64_t now)
+{
+	struct knowing k = { a, h, now };
+	struct err e = { "" };
+	int rc = a->mode == MODE_ACT ? recover(a, h, &e) : 0;
+
+	rc = rc ?: h->hands.ops->look(&h->hands, know_one, &k, &e);
+	h->known = !rc;
+	if (rc && a->mode == MODE_ACT)
+		failed_whole(a, h, rc, e.text);
+	else if (rc && rc != -EAGAIN)
+		log_state(a->log, LOG_WARNING, "know", h->hands.ops->name,
+			  "what an earlier run may have paced stays, as it cannot be looked at: %s",
+			  e.text);
 }
 
 /*
@@ -400,32 +526,24 @@ static int recover(struct act *a, struct err *e)
  */
 void act_know(struct act *a, int64_t now)
 {
-	struct knowing k = { a, now };
 	struct err e = { "" };
-	int rc = act_lock(a, &e);
+	int k, rc = act_lock(a, &e);
 
 	if (rc == -EBUSY && a->mode == MODE_ACT)
 		cannot(a, e.text);
 	if (rc == -EBUSY)
 		return;
-	rc = a->mode == MODE_ACT ? recover(a, &e) : 0;
-	rc = rc ?: hands_look(know_one, &k, &e);
-	if (a->mode == MODE_OBSERVE && (rc || !a->now.n))
-		act_unlock(a);
-	if (!rc)
-		a->known = true;
-	else if (a->mode == MODE_ACT)
-		failed_whole(a, rc, e.text);
-	else if (rc != -EAGAIN)
-		log_state(a->log, LOG_WARNING, "know", "unknown",
-			  "what an earlier run may have paced stays, as it cannot be looked at: %s",
-			  e.text);
+	for (k = 0; k < HANDS_KINDS && !(a->mode == MODE_ACT && a->unable[0]); k++)
+		if (!a->by[k].known)
+			know_by(a, &a->by[k], now);
+	unlock_if_done(a);
 }
 
 /* --- what has become of it ------------------------------------------------ */
 
 struct looking {
 	struct act *act;
+	struct act_hands *hands;
 	struct hand *changed;
 	uint32_t n;
 };
@@ -435,13 +553,13 @@ static int look_one(const struct hand *h, void *data)
 	struct looking *l = data;
 	struct act *a = l->act;
 	struct acting *e = act_table_find(&a->table, &h->pace.to);
-	const struct pace *p = paced_get(&a->now, h->pace.ifindex, &h->pace.to);
+	const struct pace *p = paced_get(&l->hands->now, h->pace.ifindex, &h->pace.to);
 	struct hand *list;
 
 	if (e)
 		e->told = a->look;
 	if (h->state == HAND_SET && (!p || p->rate != h->pace.rate))
-		act_force(a, &h->pace);
+		act_force(a, l->hands, &h->pace);
 	if (h->state != HAND_CHANGED)
 		return 0;
 	list = grown(l->changed, l->n, sizeof(*list));
@@ -453,7 +571,7 @@ static int look_one(const struct hand *h, void *data)
 }
 
 /* What all of a device have in common is one thing that was changed. */
-static void changed(struct act *a, const struct looking *l, int64_t now)
+static void changed(const struct looking *l, int64_t now)
 {
 	int last = 0;
 	uint32_t i;
@@ -464,21 +582,22 @@ static void changed(struct act *a, const struct looking *l, int64_t now)
 		if (h->device && h->pace.ifindex == last)
 			continue;
 		last = h->device ? h->pace.ifindex : last;
-		stand_down(a, &h->pace, h->device, h->why, now);
+		stand_down(l->act, l->hands, &h->pace, h->device, h->why, now);
 	}
 }
 
 #define LET_GO	"an administrator set up his own there, or took it away"
 
-/* Of one device: all that the state of ctcp-setup does not tell of any more */
-static void missing_on(struct act *a, int ifindex, int64_t now)
+/* Of one device: all that is not told of any more */
+static void missing_on(const struct looking *l, int ifindex, int64_t now)
 {
 	struct acting *e, *next, *last = NULL;
+	struct act *a = l->act;
 	uint32_t n = 0;
 
 	act_table_each(&a->table, e, next) {
 		if (e->gone || e->told == a->look || e->ifindex != ifindex ||
-		    !paced_clear(&a->now, ifindex, &e->to))
+		    !paced_clear(&l->hands->now, ifindex, &e->to))
 			continue;
 		note_force(a, e);
 		if (!act_stand_down(a, e, LET_GO, now))
@@ -492,29 +611,37 @@ static void missing_on(struct act *a, int ifindex, int64_t now)
 		act_tell_left_device(a, ifindex, n, LET_GO);
 }
 
-static void missing(struct act *a, int64_t now)
+static void missing(const struct looking *l, int64_t now)
 {
+	const struct act *a = l->act;
 	uint32_t i;
 
 	for (i = 0; i < a->n_devices; i++)
-		missing_on(a, a->devices[i].ifindex, now);
+		missing_on(l, a->devices[i].ifindex, now);
+}
+
+static void look_by(struct act *a, struct act_hands *h, int64_t now)
+{
+	struct looking l = { .act = a, .hands = h };
+	struct err e = { "" };
+	int rc;
+
+	a->look++;
+	rc = h->hands.ops->look(&h->hands, look_one, &l, &e);
+	if (!rc) {
+		changed(&l, now);
+		missing(&l, now);
+	} else {
+		failed_whole(a, h, rc, e.text);
+	}
+	free(l.changed);
 }
 
 void act_look(struct act *a, int64_t now)
 {
-	struct looking l = { .act = a };
-	struct err e = { "" };
-	int rc;
+	int k;
 
-	if (!a->known || !act_acts(a) || !a->now.n)
-		return;
-	a->look++;
-	rc = hands_look(look_one, &l, &e);
-	if (!rc) {
-		changed(a, &l, now);
-		missing(a, now);
-	} else {
-		failed_whole(a, rc, e.text);
-	}
-	free(l.changed);
+	for (k = 0; k < HANDS_KINDS; k++)
+		if (a->by[k].known && a->by[k].now.n && act_acts(a))
+			look_by(a, &a->by[k], now);
 }

@@ -5,6 +5,9 @@
  *	observations -> searches (act_search.c) -> the set that is wanted (act_want.c)
  *	-> what leads there from the set that is in force, by hands (act_hands.c)
  *
+ * Each kind of hands has sets of its own, so that a device that goes from one to the other has
+ * what it had taken back by that one.
+ *
  * An epoch is what lies between two polls that were read.  What changes in force right behind a
  * poll is so for all of the next interval; what changes at another time makes that mixed.
  */
@@ -13,14 +16,24 @@
 
 #include "act.h"
 #include "act_table.h"
+#include "hands.h"
 
 #define ACT_LINES	100U	/* that the log has of one poll */
 
 struct act_device {
 	int ifindex;
 	char dev[IFNAMSIZ];
-	bool unfit;		/* not by classes: hands_fit() */
+	bool chosen;		/* by which hands: when something is to be paced on it */
+	enum hands_kind by;	/* HANDS_NONE = they are all unfit */
+	char why[sizeof(((struct err *)0)->text)];	/* not the first of them; "" = these */
 	uint64_t waits;		/* the step that goes on without it */
+};
+
+/* One way of pacing: what is in force by it, and what is wanted of it, whatever the mode */
+struct act_hands {
+	struct hands hands;
+	struct paced now, want;
+	bool known;		/* what the kernel has was read */
 };
 
 /* A host of which this poll says what it takes, while others of its subnet do */
@@ -38,19 +51,22 @@ struct act {
 	struct log *log;
 	struct keep *keep;
 	struct act_table table;
-	struct paced now, want;		/* in force; wanted, whatever the mode */
+	struct act_hands by[HANDS_KINDS];
 	struct act_device *devices;
 	uint32_t n_devices;
 	struct active_host *active;
 	uint32_t n_active;
 	uint64_t epoch, look;		/* so many so far */
 	uint64_t failed;		/* the last step that did */
-	uint64_t step;			/* ...; what waits in one does not in the next */
+	/*
+	 * ...; what waits in one does not in the next.  It waits by all hands, so that those that
+	 * have it keep it where the next ones fail.
+	 */
+	uint64_t step;
 	uint32_t let_goes;		/* of this poll */
 	uint32_t crowded;		/* ...: searches that found PACED_MAX paced */
 	uint32_t anew;			/* as of when the history was read */
 	int64_t ticked;
-	bool known;			/* what the kernel has was read */
 	int lock;			/* act_lock(); negative = it is not held */
 	char unable[sizeof(((struct err *)0)->text)];
 	uint32_t lines, left_out;	/* of this poll */
@@ -72,9 +88,16 @@ static inline bool act_takes(const struct act *a, const struct prefix *to)
 struct act_device *act_device(struct act *a, int ifindex);
 /* Of those that are known: what has another name, what is gone */
 void act_devices_follow(struct act *a);
-/* Whether those that were unfit are so still */
+/* Whether there are better hands by now for those that have not the first kind */
 void act_devices_fit(struct act *a);
-void act_device_unfit(struct act *a, int ifindex, const char *why);
+/* All are chosen anew, as what is allowed has changed */
+void act_devices_anew(struct act *a);
+/* HANDS_NONE: there are none that fit, or it is gone */
+enum hands_kind act_device_by(struct act *a, int ifindex);
+/* Something is by now, by its hands */
+void act_device_paced(struct act *a, int ifindex);
+/* By these hands it is not: others are chosen */
+void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char *why);
 /* The device of a search: by its name, where it has none */
 void act_device_back(struct act *a, struct acting *e);
 void act_device_moved(struct act *a, struct acting *e, int ifindex);
@@ -82,7 +105,8 @@ void act_device_moved(struct act *a, struct acting *e, int ifindex);
 /* act_want.c: into the set that is wanted, or out of it, after whatever has changed */
 void act_want(struct act *a, struct acting *e);
 void act_want_device(struct act *a, int ifindex);
-bool act_is_unfit(const struct act *a, int ifindex);
+/* Why it has no hands, "" = it has, or nothing was to be paced on it so far */
+const char *act_why_unfit(const struct act *a, int ifindex);
 /* That which holds this address on that device; NULL: its own does */
 struct acting *act_subnet_of(const struct act *a, const struct prefix *addr, int ifindex);
 bool acting_is_active(const struct acting *e);	/* its subnet is taken as one */
@@ -106,10 +130,15 @@ void act_active(struct act *a, struct acting *host, const struct observation *o)
 void act_merge(struct act *a, int64_t now);	/* those that are held by one thing */
 
 /* act_hands.c */
+void act_unknow(struct act *a);			/* it is to be read again */
+bool act_is_known(const struct act *a);
+uint32_t act_in_force(const struct act *a);	/* so many remotes and subnets */
+enum hands_kind act_forced_by(const struct act *a, const struct acting *e);
 void act_know(struct act *a, int64_t now);	/* what the kernel has, at first */
 void act_look(struct act *a, int64_t now);	/* ... with each poll */
 void act_step(struct act *a, int64_t now);	/* what is wanted */
-void act_force(struct act *a, const struct pace *p);
+void act_hands_tick(struct act *a);
+void act_force(struct act *a, struct act_hands *h, const struct pace *p);
 
 /* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
 int act_lock(struct act *a, struct err *e);

@@ -9,6 +9,7 @@
 #ifndef CTCPD_ACT_TABLE_H
 #define CTCPD_ACT_TABLE_H
 
+#include "hands.h"
 #include "history_search.h"
 #include "recent.h"
 
@@ -31,7 +32,8 @@ struct acting {
 	uint64_t force, was;		/* bytes/s, as the kernel has it, and had it before */
 	uint64_t changed;		/* the epoch in which that became so */
 	uint64_t wants;			/* bytes/s, as the set that is wanted has it ... */
-	int wants_by;			/* ... by that device, 0 = it has not */
+	int wants_by;			/* ... by that device, 0 = it has not ... */
+	enum hands_kind wants_hands;	/* ... and these hands */
 	uint32_t rtt_us;
 	int elsewhere;			/* another device that flows left by in the last poll */
 	uint64_t together;		/* of a subnet: bytes/s that hosts took at one time */

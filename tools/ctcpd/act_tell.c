@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "act_inside.h"
-#include "hands_class.h"
 #include "rough.h"
 
 #define TO_TEXT_ONE	(INET6_ADDRSTRLEN + 4)
@@ -106,12 +105,10 @@ void act_tell_state(struct act *a, const struct acting *e)
 void act_tell_would(struct act *a, const struct acting *e)
 {
 	char to[TO_TEXT_ONE], rate[ROUGH_TEXT], subject[TO_TEXT_ONE + 8], buf[64];
-	struct err why = { "" };
 
-	if (hands_fit(e->ifindex, a->one_lock, &why) == -EOPNOTSUPP) {
-		act_device_unfit(a, e->ifindex, why.text);
+	/* the log has why */
+	if (act_device_by(a, e->ifindex) == HANDS_NONE)
 		return;
-	}
 	snprintf(subject, sizeof(subject), "would %s", name_of(e, to));
 	if (has_room(a))
 		log_state(a->log, LOG_NOTICE, subject, "would", "%s: would be paced at %s: %s%s",

@@ -25,16 +25,6 @@ struct acting *act_subnet_of(const struct act *a, const struct prefix *addr, int
 	return e && acting_is_active(e) && e->ifindex == ifindex ? e : NULL;
 }
 
-bool act_is_unfit(const struct act *a, int ifindex)
-{
-	uint32_t i;
-
-	for (i = 0; i < a->n_devices; i++)
-		if (a->devices[i].ifindex == ifindex)
-			return a->devices[i].unfit;
-	return false;
-}
-
 static struct pace pace_of(const struct acting *e)
 {
 	return (struct pace){
@@ -42,17 +32,23 @@ static struct pace pace_of(const struct acting *e)
 	};
 }
 
-static bool is_wanted(const struct act *a, const struct acting *e)
+/* By which hands; HANDS_NONE = it is not */
+static enum hands_kind wanted_of(struct act *a, const struct acting *e)
 {
-	if (e->gone || !e->search.rate || !e->ifindex || act_is_unfit(a, e->ifindex))
-		return false;
-	return acting_is_subnet(e) || !act_subnet_of(a, &e->to, e->ifindex);
+	if (e->gone || !e->search.rate || !e->ifindex)
+		return HANDS_NONE;
+	if (!acting_is_subnet(e) && act_subnet_of(a, &e->to, e->ifindex))
+		return HANDS_NONE;
+	return act_device_by(a, e->ifindex);
 }
 
-static void note_wanted(struct acting *e, bool is)
+static void note_wanted(struct acting *e, enum hands_kind by)
 {
+	bool is = by != HANDS_NONE;
+
 	e->wants = is ? e->search.rate : 0;
 	e->wants_by = is ? e->ifindex : 0;
+	e->wants_hands = by;
 }
 
 static bool is_host_of(const struct acting *e, const struct acting *subnet)
@@ -64,19 +60,20 @@ static bool is_host_of(const struct acting *e, const struct acting *subnet)
 static void change_want(struct act *a, struct acting *e)
 {
 	struct pace one = pace_of(e);
-	bool wanted = is_wanted(a, e);
+	enum hands_kind by = wanted_of(a, e);
+	bool stays = e->wants_by == one.ifindex && e->wants_hands == by;
 	int rc;
 
-	if (wanted && e->wants == one.rate && e->wants_by == one.ifindex)
+	if (by != HANDS_NONE && stays && e->wants == one.rate)
 		return;
-	if (e->wants_by && (!wanted || e->wants_by != one.ifindex))
-		paced_clear(&a->want, e->wants_by, &e->to);
-	if (wanted) {
-		rc = paced_set(&a->want, &one);
+	if (e->wants_by && !stays)
+		paced_clear(&a->by[e->wants_hands].want, e->wants_by, &e->to);
+	if (by != HANDS_NONE) {
+		rc = paced_set(&a->by[by].want, &one);
 		a->crowded += rc == -ENOSPC;
-		wanted = !rc;
+		by = rc ? HANDS_NONE : by;
 	}
-	note_wanted(e, wanted);
+	note_wanted(e, by);
 }
 
 /*
@@ -107,15 +104,16 @@ void act_want_device(struct act *a, int ifindex)
 int act_want_subnet(struct act *a, struct acting *subnet)
 {
 	struct pace one = pace_of(subnet);
+	enum hands_kind by = act_device_by(a, subnet->ifindex);
 	struct acting *e, *next;
-	int rc = paced_merge(&a->want, &one);
+	int rc = by == HANDS_NONE ? -EPERM : paced_merge(&a->by[by].want, &one);
 
 	if (rc)
 		return rc;
-	note_wanted(subnet, true);
+	note_wanted(subnet, by);
 	act_table_each(&a->table, e, next)
 		if (is_host_of(e, subnet))
-			note_wanted(e, false);
+			note_wanted(e, HANDS_NONE);
 	return 0;
 }
 

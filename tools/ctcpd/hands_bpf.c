@@ -16,6 +16,7 @@
 
 #include "hands_bpf.h"
 #include "pace_load.h"
+#include "pace_missing.h"
 #include "pace_slots.h"
 
 struct hands_bpf {
@@ -67,7 +68,7 @@ static bool is_led_to(const struct hands_bpf *h, uint32_t i)
 	return !bpf_map_lookup_elem(h->kernel.trie, &h->kernel.slots[i].key, &found) && found == i;
 }
 
-static bool is_used(const struct hands_bpf *h)
+bool hands_bpf_is_used(const struct hands_bpf *h)
 {
 	uint32_t i;
 
@@ -159,7 +160,7 @@ int hands_bpf_tick(struct hands_bpf *h, struct err *e)
 	struct passes p;
 	int rc;
 
-	if (!is_used(h))
+	if (!hands_bpf_is_used(h))
 		return 0;
 	rc = open_passes(h, &p, e);
 	return rc ?: run_passes(h, &p, e);
@@ -288,17 +289,26 @@ int hands_bpf_undo(struct hands_bpf *h, struct hands_result *r, struct err *e)
 
 /* --- looking --------------------------------------------------------------- */
 
-static void judge(const struct hands_bpf *h, uint32_t i, bool attached, struct hand *hand)
+/* What somebody did to all of it; NULL: nothing */
+static const char *ended(const struct hands_bpf *h)
+{
+	if (!pace_is_attached(&h->kernel))
+		return "the BPF program of ctcpd was detached from the root cgroup";
+	if (!pace_stays(&h->kernel))
+		return "what pins the BPF program of ctcpd below " PACE_PINS " was removed";
+	return NULL;
+}
+
+static void judge(const struct hands_bpf *h, uint32_t i, const char *why, struct hand *hand)
 {
 	if (!if_indextoname((unsigned int)hand->pace.ifindex, hand->dev)) {
 		hand->state = HAND_GONE;
 		snprintf(hand->why, sizeof(hand->why), "device %d, on which it was set up, is gone",
 			 hand->pace.ifindex);
-	} else if (!attached) {
+	} else if (why) {
 		hand->state = HAND_CHANGED;
 		hand->device = true;
-		snprintf(hand->why, sizeof(hand->why),
-			 "the BPF program of ctcpd was detached from the root cgroup");
+		snprintf(hand->why, sizeof(hand->why), "%s", why);
 	} else if (!is_led_to(h, i)) {
 		hand->state = HAND_CHANGED;
 		snprintf(hand->why, sizeof(hand->why),
@@ -308,7 +318,7 @@ static void judge(const struct hands_bpf *h, uint32_t i, bool attached, struct h
 
 int hands_bpf_look(struct hands_bpf *h, hand_fn each, void *data, struct err *e)
 {
-	bool attached = pace_is_attached(&h->kernel);
+	const char *why = ended(h);
 	uint32_t i;
 	int rc = 0;
 
@@ -319,7 +329,7 @@ int hands_bpf_look(struct hands_bpf *h, hand_fn each, void *data, struct err *e)
 		if (!h->kernel.slots[i].rate)
 			continue;
 		hand.pace = pace_of_slot(&h->kernel.slots[i]);
-		judge(h, i, attached, &hand);
+		judge(h, i, why, &hand);
 		rc = each(&hand, data);
 	}
 	return rc;
@@ -338,6 +348,18 @@ static void finish_cut_short(struct hands_bpf *h)
 		if (!pace_slot_is_free(slot) && (!slot->rate || !is_led_to(h, i)))
 			drop(h, slot);
 	}
+}
+
+int hands_bpf_can(struct err *e)
+{
+	char root[256];
+
+	return pace_missing_here(e) ?: pace_cgroup_root(root, sizeof(root), e);
+}
+
+bool hands_bpf_is_pinned(void)
+{
+	return pace_is_pinned();
 }
 
 int hands_bpf_open(struct hands_bpf **h, struct err *e)
@@ -366,6 +388,6 @@ void hands_bpf_close(struct hands_bpf *h)
 {
 	if (!h)
 		return;
-	pace_unload(&h->kernel, !is_used(h));
+	pace_unload(&h->kernel, !hands_bpf_is_used(h));
 	free(h);
 }

@@ -39,11 +39,14 @@
 #ifndef CTCPD_HANDS_BPF_H
 #define CTCPD_HANDS_BPF_H
 
-#include "hands_class.h"
+#include "hands.h"
 
 #define PACE_PINS	"/sys/fs/bpf/ctcpd"
 
-struct hands_bpf;
+/* Whether this kernel and this machine can, as far as it is known without a try: no -EACCES */
+int hands_bpf_can(struct err *e);
+/* Whether something is pinned of this network namespace, as far as this process may see it */
+bool hands_bpf_is_pinned(void);
 
 /* With what is pinned already, none of it twice */
 int hands_bpf_open(struct hands_bpf **h, struct err *e);
@@ -63,6 +66,8 @@ int hands_bpf_apply(struct hands_bpf *h, const struct pace *list, uint32_t n,
 int hands_bpf_tick(struct hands_bpf *h, struct err *e);
 /* Each that is paced.  What @each returns ends it. */
 int hands_bpf_look(struct hands_bpf *h, hand_fn each, void *data, struct err *e);
+/* Whether a prefix is paced, or one that was is still a socket's */
+bool hands_bpf_is_used(const struct hands_bpf *h);
 /* All is taken back; hands_bpf_close() leaves nothing then. */
 int hands_bpf_undo(struct hands_bpf *h, struct hands_result *r, struct err *e);
 

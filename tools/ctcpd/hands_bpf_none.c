@@ -12,6 +12,22 @@ static int unable(struct err *e)
 		       "this ctcpd was built without libbpf 1.0 or clang, and cannot pace by sockets");
 }
 
+int hands_bpf_can(struct err *e)
+{
+	return unable(e);
+}
+
+bool hands_bpf_is_pinned(void)
+{
+	return false;
+}
+
+bool hands_bpf_is_used(const struct hands_bpf *h)
+{
+	(void)h;
+	return false;
+}
+
 int hands_bpf_open(struct hands_bpf **h, struct err *e)
 {
 	*h = NULL;

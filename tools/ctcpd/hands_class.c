@@ -61,10 +61,16 @@ static int check_lock(const struct facts *f, bool one_lock, struct err *e)
 	return 0;
 }
 
-static int check_device(const struct facts *f, bool one_lock, struct err *e)
+static int check_kind(const struct facts *f, struct err *e)
 {
 	const struct circuit none = { 0 };
-	int rc = plan_check_device(&none, f, NULL, e);
+
+	return plan_check_device(&none, f, NULL, e);
+}
+
+static int check_device(const struct facts *f, bool one_lock, struct err *e)
+{
+	int rc = check_kind(f, e);
 
 	return rc ? rc : check_lock(f, one_lock, e);
 }
@@ -93,6 +99,21 @@ int hands_fit(int ifindex, bool one_lock, struct err *e)
 		rc = check_device(&f, one_lock, e);
 	if (!rc)
 		rc = check_root(&nl, &f, e);
+	nlm_close(&nl);
+	return rc;
+}
+
+int hands_takes_device(int ifindex, struct err *e)
+{
+	struct facts f;
+	struct nl nl;
+	int rc = nlm_open(&nl, NETLINK_ROUTE, e);
+
+	if (rc)
+		return rc;
+	rc = read_device(&nl, ifindex, &f, e);
+	if (!rc)
+		rc = check_kind(&f, e);
 	nlm_close(&nl);
 	return rc;
 }

@@ -83,6 +83,23 @@ static int hold_folder(struct pace_load *l, struct err *e)
 	return err_set(e, -errno, "%s cannot be locked: %s", l->dir, strerror(errno));
 }
 
+static void name_folder(char *dir, size_t len, uint64_t cookie)
+{
+	snprintf(dir, len, PACE_PINS "/%llu", (unsigned long long)cookie);
+}
+
+bool pace_is_pinned(void)
+{
+	struct err unsaid;
+	uint64_t cookie;
+	char dir[64];
+
+	if (netns_cookie(&cookie, &unsaid))
+		return false;
+	name_folder(dir, sizeof(dir), cookie);
+	return !access(dir, F_OK);
+}
+
 static void path_of(const struct pace_load *l, const char *name, char *path, size_t len)
 {
 	snprintf(path, len, "%s/%s", l->dir, name);
@@ -229,6 +246,14 @@ static int follow(struct pace_load *l, struct err *e)
 	return rc ? kernel_error(rc, "the BPF program cannot be pinned", e) : 0;
 }
 
+bool pace_stays(const struct pace_load *l)
+{
+	char path[128];
+
+	path_of(l, LINK, path, sizeof(path));
+	return !access(path, F_OK);
+}
+
 /* Somebody's own may have taken its place. */
 bool pace_is_attached(const struct pace_load *l)
 {
@@ -256,7 +281,7 @@ int pace_load(struct pace_load *l, struct err *e)
 {
 	uint64_t cookie;
 	bool anew = false;
-	int rc = pace_missing(e);
+	int rc = pace_missing_rights(e) ?: pace_missing_here(e);
 
 	*l = (struct pace_load){ .lock = -1, .trie = -1 };
 	said[0] = 0;
@@ -267,7 +292,7 @@ int pace_load(struct pace_load *l, struct err *e)
 		rc = make_folder(PACE_PINS, &anew, e);
 	if (rc)
 		return rc;
-	snprintf(l->dir, sizeof(l->dir), PACE_PINS "/%llu", (unsigned long long)cookie);
+	name_folder(l->dir, sizeof(l->dir), cookie);
 	rc = make_folder(l->dir, &anew, e);
 	if (!rc)
 		rc = hold_folder(l, e);

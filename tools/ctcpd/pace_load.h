@@ -38,6 +38,10 @@ int pace_load(struct pace_load *l, struct err *e);
 /* @unpins: nothing stays in the kernel.  Else what is pinned does. */
 void pace_unload(struct pace_load *l, bool unpins);
 
+/* Whether this network namespace's folder is there, where this process may see it */
+bool pace_is_pinned(void);
+/* Whether it is still pinned, which somebody may have ended */
+bool pace_stays(const struct pace_load *l);
 /* Whether sockets that begin are still followed, which somebody may have ended */
 bool pace_is_attached(const struct pace_load *l);
 /* A pass to come, so that what is done before can count on it: a descriptor, or -errno */

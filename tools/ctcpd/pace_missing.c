@@ -34,7 +34,7 @@ static bool has(const struct __user_cap_data_struct *caps, unsigned int cap)
 	return caps[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
 }
 
-static int check_capabilities(struct err *e)
+int pace_missing_rights(struct err *e)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -53,13 +53,10 @@ static int check_capabilities(struct err *e)
 		       *text == ' ' ? "" : " ", text);
 }
 
-int pace_missing(struct err *e)
+int pace_missing_here(struct err *e)
 {
 	struct statfs fs;
-	int rc = check_capabilities(e);
 
-	if (rc)
-		return rc;
 	if (access(BTF, R_OK))
 		return err_set(e, -EOPNOTSUPP,
 			       BTF " is not there: the kernel was built without CONFIG_DEBUG_INFO_BTF, which pacing by sockets needs");

@@ -10,8 +10,10 @@
 
 #include "err.h"
 
-/* -EACCES: a capability; -EOPNOTSUPP: BTF, or a bpffs below which to pin */
-int pace_missing(struct err *e);
+/* -EACCES: a capability */
+int pace_missing_rights(struct err *e);
+/* -EOPNOTSUPP: BTF, or a bpffs below which to pin */
+int pace_missing_here(struct err *e);
 /* Where the hierarchy of cgroup v2 is mounted.  -EOPNOTSUPP: nowhere */
 int pace_cgroup_root(char *dir, size_t len, struct err *e);
 

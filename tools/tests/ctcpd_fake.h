@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A host with devices, a kernel that paces, and remotes that take so much: what the tests of
- * act see in place of hands_class.h, the names of devices, and the remotes that were polled.
+ * act see in place of hands_class.h, hands_bpf.h, theirs.h, the names of devices, and the remotes
+ * that were polled.
  */
 #ifndef CTCPD_TEST_FAKE_H
 #define CTCPD_TEST_FAKE_H
@@ -11,7 +12,9 @@
 
 #include "ctcpd/act_inside.h"
 #include "ctcpd/act_observe.h"
+#include "ctcpd/hands_bpf.h"
 #include "ctcpd/hands_class.h"
+#include "ctcpd/theirs.h"
 
 #define WORLD_REMOTES	64U
 #define WORLD_DEVICES	4U
@@ -55,6 +58,14 @@ struct world {
 	int look_rc, let_go_rc, fit_rc;	/* of the next ones */
 	uint32_t applies, settings, looks, let_goes, fits;	/* calls; of the kernel's changed */
 	uint32_t batch;			/* changes of the last batch that was made */
+	int fit_device;			/* of which fit_rc is, 0 = of all */
+	struct paced sockets;		/* paced by BPF, and so pinned */
+	int takes_rc, can_rc, open_rc, tick_rc, theirs_rc;
+	bool loaded;			/* the program */
+	bool detached;			/* by somebody */
+	struct prefix theirs;		/* an administrator's, family 0: none */
+	int theirs_device;		/* ... */
+	uint32_t loads, ticks, socket_settings;
 };
 
 extern struct world *world;

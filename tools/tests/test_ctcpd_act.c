@@ -22,6 +22,20 @@ int __wrap_hands_apply(const struct pace *list, uint32_t n, bool one_lock,
 		       struct hands_result *r, struct err *e);
 int __wrap_hands_let_go(const struct pace *one, bool device, struct hands_result *r,
 			struct err *e);
+int __wrap_hands_takes_device(int ifindex, struct err *e);
+int __wrap_hands_bpf_can(struct err *e);
+bool __wrap_hands_bpf_is_pinned(void);
+int __wrap_hands_bpf_open(struct hands_bpf **h, struct err *e);
+void __wrap_hands_bpf_close(struct hands_bpf *h);
+int __wrap_hands_bpf_apply(struct hands_bpf *h, const struct pace *list, uint32_t n,
+			   struct hands_result *r, struct err *e);
+int __wrap_hands_bpf_tick(struct hands_bpf *h, struct err *e);
+int __wrap_hands_bpf_look(struct hands_bpf *h, hand_fn each, void *data, struct err *e);
+bool __wrap_hands_bpf_is_used(const struct hands_bpf *h);
+int __wrap_theirs_read(struct theirs *t, struct err *e);
+void __wrap_theirs_free(struct theirs *t);
+int __wrap_theirs_check(const struct theirs *t, const struct pace *one, const char *dev,
+			bool *device, struct err *e);
 int __wrap_remotes_each(struct remotes *rs, remote_fn each, void *data);
 
 char *__wrap_if_indextoname(unsigned int ifindex, char *dev)
@@ -43,9 +57,10 @@ unsigned int __wrap_if_nametoindex(const char *dev)
 
 int __wrap_hands_fit(int ifindex, bool one_lock, struct err *e)
 {
-	(void)ifindex;
 	world->fits++;
-	return world->fit_rc && !one_lock ? err_set(e, world->fit_rc, "it has 8 queues") : 0;
+	if (!world->fit_rc || one_lock || (world->fit_device && world->fit_device != ifindex))
+		return 0;
+	return err_set(e, world->fit_rc, "it has 8 queues");
 }
 
 static const struct refusal *refusal_of(const struct pace *p)
@@ -151,6 +166,122 @@ int __wrap_hands_let_go(const struct pace *one, bool device, struct hands_result
 	return 0;
 }
 
+/* --- sockets -------------------------------------------------------------- */
+
+int __wrap_hands_takes_device(int ifindex, struct err *e)
+{
+	(void)ifindex;
+	return world->takes_rc ? err_set(e, world->takes_rc, "it is a bridge") : 0;
+}
+
+int __wrap_hands_bpf_can(struct err *e)
+{
+	return world->can_rc ? err_set(e, world->can_rc, "there is no BTF") : 0;
+}
+
+bool __wrap_hands_bpf_is_pinned(void)
+{
+	return world->sockets.n || world->loaded;
+}
+
+int __wrap_hands_bpf_open(struct hands_bpf **h, struct err *e)
+{
+	*h = NULL;
+	if (world->can_rc || world->open_rc)
+		return world->can_rc ? __wrap_hands_bpf_can(e) :
+		       err_set(e, world->open_rc, "it needs CAP_BPF");
+	assert_false(world->loaded);
+	world->loaded = true;
+	world->detached = false;
+	world->loads++;
+	*h = (struct hands_bpf *)world;
+	return 0;
+}
+
+void __wrap_hands_bpf_close(struct hands_bpf *h)
+{
+	if (h)
+		world->loaded = false;
+}
+
+int __wrap_hands_bpf_apply(struct hands_bpf *h, const struct pace *list, uint32_t n,
+			   struct hands_result *r, struct err *e)
+{
+	uint32_t i;
+
+	(void)e;
+	assert_ptr_equal(h, world);
+	assert_true(world->loaded);
+	memset(r, 0, sizeof(*r));
+	r->at = HANDS_NOBODY;
+	for (i = 0; i < n; i++) {
+		const struct pace *is = paced_get(&world->sockets, list[i].ifindex, &list[i].to);
+
+		r->changed += (is ? is->rate : 0) != list[i].rate;
+		set(&world->sockets, &list[i]);
+	}
+	world->socket_settings += r->changed;
+	return 0;
+}
+
+int __wrap_hands_bpf_tick(struct hands_bpf *h, struct err *e)
+{
+	assert_ptr_equal(h, world);
+	world->ticks++;
+	return world->tick_rc ? err_set(e, world->tick_rc, "it ended early") : 0;
+}
+
+int __wrap_hands_bpf_look(struct hands_bpf *h, hand_fn each, void *data, struct err *e)
+{
+	uint32_t i;
+	int rc = 0;
+
+	(void)e;
+	assert_ptr_equal(h, world);
+	for (i = 0; i < world->sockets.n && !rc; i++) {
+		struct hand hand = { .pace = world->sockets.list[i] };
+
+		if (!__wrap_if_indextoname((unsigned int)hand.pace.ifindex, hand.dev)) {
+			hand.state = HAND_GONE;
+		} else if (world->detached || is_changed(&hand.pace.to)) {
+			hand.state = HAND_CHANGED;
+			hand.device = world->detached;
+			strcpy(hand.why, "it was detached");
+		}
+		rc = each(&hand, data);
+	}
+	return rc;
+}
+
+bool __wrap_hands_bpf_is_used(const struct hands_bpf *h)
+{
+	assert_ptr_equal(h, world);
+	return world->sockets.n;
+}
+
+int __wrap_theirs_read(struct theirs *t, struct err *e)
+{
+	(void)t;
+	return world->theirs_rc ? err_set(e, world->theirs_rc, "the state cannot be read") : 0;
+}
+
+void __wrap_theirs_free(struct theirs *t)
+{
+	(void)t;
+}
+
+int __wrap_theirs_check(const struct theirs *t, const struct pace *one, const char *dev,
+			bool *device, struct err *e)
+{
+	(void)t;
+	*device = one->ifindex == world->theirs_device;
+	if (*device)
+		return err_set(e, -EPERM, "%s has circuit lhc", dev);
+	if (prefix_equal(&one->to, &world->theirs))
+		return err_set(e, -EPERM, "circuit lhc has it");
+	return 0;
+}
+
 int __wrap_remotes_each(struct remotes *rs, remote_fn each, void *data)
 {
 	uint32_t i;
@@ -204,6 +335,7 @@ static int make_world(void **state)
 	strcpy(w->devices[1], "eth2");
 	w->now = NOW;
 	w->us = 1000000;
+	w->can_rc = -EOPNOTSUPP;
 	log_open(&w->log, false);
 	said_begin(&w->said);
 	begin(w);
@@ -223,6 +355,7 @@ static int remove_world(void **state)
 	log_close(&w->log);
 	paced_free(&w->kernel);
 	paced_free(&w->state);
+	paced_free(&w->sockets);
 	free(w);
 	return remove_place(&place);
 }
@@ -254,6 +387,21 @@ static uint64_t rate_of(const struct world *w, const struct sim *s)
 	return p ? p->rate : 0;
 }
 
+static uint64_t socket_rate_of(const struct world *w, const struct sim *s)
+{
+	const struct pace *p = paced_find(&w->sockets, (int)s->remote.ifindex, &s->remote.addr);
+
+	return p ? p->rate : 0;
+}
+
+/* By both the lower one holds */
+static uint64_t held_at(const struct world *w, const struct sim *s)
+{
+	uint64_t class = rate_of(w, s), socket = socket_rate_of(w, s);
+
+	return !socket || (class && class < socket) ? class : socket;
+}
+
 static uint32_t active(const struct world *w, const struct sim *s)
 {
 	uint32_t i, n = 0;
@@ -268,7 +416,7 @@ static uint32_t active(const struct world *w, const struct sim *s)
 static void sends(struct world *w, struct sim *s)
 {
 	struct judgement *j = &s->remote.now;
-	uint64_t rate = rate_of(w, s), takes = s->takes, bytes;
+	uint64_t rate = held_at(w, s), takes = s->takes, bytes;
 	bool loses;
 
 	if (s->shares && s->shares / active(w, s) < takes)
@@ -663,12 +811,12 @@ static void unfit_device(void **state)
 	struct pacing p;
 
 	other->remote.ifindex = 2;
-	refuse(w, NULL, 1, -EOPNOTSUPP, false);
+	w->fit_device = 1;
 	w->fit_rc = -EOPNOTSUPP;
 	settle_all(w);
 	assert_int_equal(rate_of(w, s), 0);
 	assert_int_not_equal(rate_of(w, other), 0);
-	assert_said(w, "nothing is paced on eth1: refused", 1);
+	assert_said(w, "nothing is paced on eth1: it has 8 queues; there is no BTF\n", 1);
 	assert_true(act_find(w->act, &s->remote.addr, &p));
 	assert_in_range(p.would, 799 * MB / 10, 80 * MB);
 	assert_int_equal(act_totals(w->act)->stood_down, 0);
@@ -692,7 +840,557 @@ static void device_becomes_fit(void **state)
 	w->fit_rc = 0;
 	polls(w, 13);
 	assert_int_not_equal(rate_of(w, s), 0);
-	assert_said(w, "remotes by eth1 can be paced now", 1);
+	assert_said(w, "remotes by eth1 can be paced by classes now", 1);
+}
+
+/* --- by sockets ----------------------------------------------------------- */
+
+/* Of eth1 classes do not fit, of eth2 they do */
+static void begin_sockets(struct world *w)
+{
+	w->fit_device = 1;
+	w->fit_rc = -EOPNOTSUPP;
+	w->can_rc = 0;
+}
+
+static void each_by_its_hands(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+	const struct act_totals *t;
+	struct pacing p;
+
+	other->remote.ifindex = 2;
+	begin_sockets(w);
+	settle_all(w);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_in_range(socket_rate_of(w, s), 98 * MB, 99 * MB);
+	assert_int_equal(socket_rate_of(w, other), 0);
+	assert_in_range(rate_of(w, other), 98 * MB, 99 * MB);
+	t = act_totals(w->act);
+	assert_int_equal(t->paced, 2);
+	assert_int_equal(t->paced_by[HANDS_CLASSES], 1);
+	assert_int_equal(t->paced_by[HANDS_SOCKETS], 1);
+	assert_int_equal(t->unfit, 0);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_string_equal(p.hands, "sockets");
+	assert_string_equal(p.unfit, "");
+	assert_true(act_find(w->act, &other->remote.addr, &p));
+	assert_string_equal(p.hands, "classes");
+	assert_said(w, "remotes by eth1 are paced by their sockets: it has 8 queues\n", 1);
+	assert_said(w, "by their sockets", 1);
+}
+
+/* What is paced has its rates divided anew with each poll; nothing is loaded for nothing. */
+static void loaded_while_it_is_used(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t ticks;
+
+	begin_sockets(w);
+	polls(w, 10);
+	assert_int_equal(w->loads, 0);
+	settle_all(w);
+	assert_int_equal(w->loads, 1);
+	ticks = w->ticks;
+	polls(w, 7);
+	poll_one(w, false);
+	assert_int_equal(w->ticks, ticks + 8);
+	act_forget(w->act, &s->remote.addr, w->now);
+	assert_int_equal(w->sockets.n, 0);
+	s->idle = true;
+	polls(w, 1);
+	assert_false(w->loaded);
+}
+
+static void division_fails(void **state)
+{
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	begin_sockets(w);
+	settle_all(w);
+	w->tick_rc = -ENOMEM;
+	polls(w, 3);
+	assert_int_equal(act_totals(w->act)->failed, 3);
+	assert_said(w, "pacing cannot be changed: it ended early", 1);
+	assert_true(w->loaded);
+}
+
+static int device_is(const struct pacing_device *d, void *data)
+{
+	const struct pacing_device *want = data;
+
+	if (strcmp(d->dev, want->dev))
+		return 0;
+	assert_string_equal(d->hands, want->hands);
+	assert_string_equal(d->why, want->why);
+	return 1;
+}
+
+static void assert_device(struct world *w, const char *dev, const char *hands, const char *why)
+{
+	struct pacing_device want = { dev, hands, why };
+
+	assert_int_equal(act_devices_each(w->act, device_is, &want), 1);
+}
+
+/* Others are paced all the same; it is said once, and paced when it can be. */
+static void sockets_cannot(struct world *w, int *rc, int code, const char *why)
+{
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+	char text[128];
+	struct pacing p;
+
+	other->remote.ifindex = 2;
+	begin_sockets(w);
+	*rc = code;
+	settle_all(w);
+	assert_int_equal(w->sockets.n, 0);
+	assert_in_range(rate_of(w, other), 98 * MB, 99 * MB);
+	assert_true(act_totals(w->act)->acts);
+	assert_int_equal(act_totals(w->act)->failed, 0);
+	assert_int_equal(act_totals(w->act)->unfit, 1);
+	snprintf(text, sizeof(text), "it has 8 queues; %s", why);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_string_equal(p.unfit, text);
+	assert_string_equal(p.hands, "");
+	assert_device(w, "eth1", "", text);
+	assert_device(w, "eth2", "classes", "");
+	assert_said(w, text, 1);
+	assert_said(w, "nothing is paced on eth1", 1);
+	*rc = 0;
+	polls(w, 13);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_int_equal(act_totals(w->act)->unfit, 0);
+	assert_said(w, "remotes by eth1 can be paced by sockets now", 1);
+	assert_device(w, "eth1", "sockets", "it has 8 queues");
+}
+
+static void kernel_cannot(void **state)
+{
+	struct world *w = *state;
+
+	sockets_cannot(w, &w->can_rc, -EOPNOTSUPP, "there is no BTF");
+}
+
+static void process_may_not(void **state)
+{
+	struct world *w = *state;
+
+	sockets_cannot(w, &w->open_rc, -EACCES, "it needs CAP_BPF");
+}
+
+/* /sys is read-only, say: whatever it is, classes go on */
+static void cannot_be_pinned(void **state)
+{
+	struct world *w = *state;
+
+	sockets_cannot(w, &w->open_rc, -EROFS, "it needs CAP_BPF");
+}
+
+/* Neither bridges nor the loopback */
+static void no_device_for_sockets(void **state)
+{
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	begin_sockets(w);
+	w->takes_rc = -EOPNOTSUPP;
+	settle_all(w);
+	assert_int_equal(w->loads, 0);
+	assert_said(w, "nothing is paced on eth1: it has 8 queues; it is a bridge\n", 1);
+}
+
+/* Another process has the program: with the next poll, and no other hands are looked for */
+static void sockets_later(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	w->open_rc = -EAGAIN;
+	polls(w, 14);
+	assert_int_equal(w->sockets.n, 0);
+	assert_int_equal(act_totals(w->act)->unfit, 0);
+	w->open_rc = 0;
+	polls(w, 1);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "nothing is paced on", 0);
+}
+
+/* What it cannot do without a try is not tried, and nothing is loaded. */
+static void observe_loads_nothing(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pacing p;
+
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	begin_sockets(w);
+	w->open_rc = -EACCES;
+	settle_all(w);
+	assert_int_equal(w->loads + w->ticks, 0);
+	assert_said(w, "192.0.2.7: would be paced at 640mbit: it is overrun", 1);
+	assert_said(w, "by their sockets", 0);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_int_not_equal(p.would, 0);
+	/* it may by now */
+	w->open_rc = 0;
+	w->config.mode = MODE_ACT;
+	act_reload(w->act, w->now);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+}
+
+static void observe_says_what_cannot(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pacing p;
+
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	begin_sockets(w);
+	w->can_rc = -EOPNOTSUPP;
+	settle_all(w);
+	assert_said(w, "would be paced", 0);
+	assert_said(w, "nothing is paced on eth1: it has 8 queues; there is no BTF", 1);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_int_equal(p.would, 0);
+}
+
+static void sockets_outlive_restarts(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t settings, lines;
+	uint64_t rate;
+
+	begin_sockets(w);
+	settle_all(w);
+	rate = socket_rate_of(w, s);
+	settings = w->socket_settings;
+	lines = said(w, "192.0.2.7");
+	restart(w);
+	polls(w, 5);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	end(w, false);
+	strcpy(w->config.history, w->place->file);
+	assert_false(w->loaded);
+	begin(w);
+	polls(w, 5);
+	assert_int_equal(w->socket_settings, settings);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	assert_int_equal(said(w, "192.0.2.7"), lines);
+	assert_int_equal(acting_of(w, s)->force, rate);
+	/* what is pinned tells it, without a history */
+	end(w, true);
+	assert_int_equal(unlink(w->place->file), 0);
+	begin(w);
+	polls(w, 20);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	assert_int_equal(w->socket_settings, settings);
+}
+
+static void sockets_are_taken_back(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	assert_int_equal(w->sockets.n, 0);
+	assert_false(w->loaded);
+	assert_said(w, "mode = observe: 1 remotes or subnets are not paced any more\n", 1);
+	assert_int_equal(w->act->lock, -1);
+	w->config.mode = MODE_ACT;
+	act_reload(w->act, w->now);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	/* by one that began so, behind one that was killed */
+	end(w, false);
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 1);
+	assert_int_equal(w->sockets.n, 0);
+	assert_false(w->loaded);
+}
+
+/* What an earlier run has pinned, and this one may not load */
+static void sockets_stay(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	end(w, true);
+	w->open_rc = -EACCES;
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 30);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "what an earlier run may have paced stays, as it cannot be looked at: it needs CAP_BPF",
+		    1);
+	w->open_rc = 0;
+	polls(w, 13);
+	assert_int_equal(w->sockets.n, 0);
+}
+
+/* Begun so with what is to be paced already: no word of what is not so */
+static void may_not_from_the_history(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	w->fit_device = 9;
+	w->fit_rc = -EOPNOTSUPP;
+	settle_all(w);
+	end(w, true);
+	paced_clear_device(&w->kernel, 1);
+	paced_clear_device(&w->state, 1);
+	begin_sockets(w);
+	w->open_rc = -EACCES;
+	begin(w);
+	polls(w, 20);
+	assert_int_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "nothing is paced on eth1: it has 8 queues; it needs CAP_BPF\n", 1);
+	assert_said(w, "by their sockets", 0);
+}
+
+/* From one kind to the other, and back: between runs, and by a reload */
+static void other_hands(struct world *w, bool restarts)
+{
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	w->can_rc = 0;
+	settle_all(w);
+	rate = rate_of(w, s);
+	assert_int_not_equal(rate, 0);
+	if (restarts)
+		end(w, true);
+	w->fit_rc = -EOPNOTSUPP;
+	if (restarts)
+		begin(w);
+	/* what it has by classes stays until they are to set another one */
+	polls(w, restarts ? 1 : 0);
+	assert_int_equal(socket_rate_of(w, s), restarts ? rate : 0);
+	assert_int_equal(rate_of(w, s), restarts ? 0 : rate);
+	if (restarts)
+		restart(w);
+	w->config.one_lock = true;
+	act_reload(w->act, w->now);
+	polls(w, 1);
+	assert_int_equal(w->sockets.n, 0);
+	assert_false(w->loaded);
+	assert_int_equal(rate_of(w, s), rate);
+	w->config.one_lock = false;
+	act_reload(w->act, w->now);
+	polls(w, 1);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	assert_said(w, "not paced any more", 0);
+	/* its queues are fewer */
+	w->fit_rc = 0;
+	polls(w, 13);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_int_equal(w->sockets.n, 0);
+}
+
+static void other_hands_between_runs(void **state)
+{
+	other_hands(*state, true);
+}
+
+static void other_hands_in_a_run(void **state)
+{
+	other_hands(*state, false);
+}
+
+/* It has more queues by now, which the next change by classes meets */
+static void classes_fit_no_more(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *later = remote(w, 2, 8, 100 * MB);
+
+	w->can_rc = 0;
+	later->idle = true;
+	settle_all(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+	w->fit_rc = -EOPNOTSUPP;
+	refuse(w, &later->remote.addr, 0, -EOPNOTSUPP, false);
+	later->idle = false;
+	find_all(w);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_int_not_equal(socket_rate_of(w, later), 0);
+	assert_said(w, "remotes by eth1 are paced by their sockets: refused -95", 1);
+}
+
+/* A device that is down is no reason to go to others */
+static void hands_stay_while_it_is_down(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t settings;
+
+	begin_sockets(w);
+	settle_all(w);
+	settings = w->socket_settings;
+	w->fit_rc = -ENETDOWN;
+	polls(w, 13);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_int_equal(w->socket_settings, settings);
+	assert_int_equal(w->kernel.n, 0);
+}
+
+/* --- by sockets: somebody else -------------------------------------------- */
+
+static void circuit_comes_first(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+	struct pacing p;
+
+	begin_sockets(w);
+	w->theirs = s->remote.addr;
+	settle_all(w);
+	assert_int_equal(socket_rate_of(w, s), 0);
+	assert_int_not_equal(socket_rate_of(w, other), 0);
+	assert_said(w, "192.0.2.7: not paced, and left alone for 24 h: circuit lhc has it", 1);
+	assert_said(w, "left alone", 1);
+	/* set up behind what is paced: nothing of his takes that away */
+	w->theirs = other->remote.addr;
+	polls(w, 1);
+	assert_int_equal(w->sockets.n, 0);
+	polls(w, 50);
+	assert_int_equal(w->sockets.n, 0);
+	assert_false(w->loaded);
+	assert_said(w, "192.0.2.8: not paced, and left alone for 24 h: circuit lhc has it", 1);
+	assert_said(w, "left alone", 2);
+	assert_true(act_find(w->act, &other->remote.addr, &p));
+	assert_string_equal(p.stood_down, "circuit lhc has it");
+}
+
+static void circuits_device(void **state)
+{
+	struct world *w = *state;
+	uint32_t i;
+
+	begin_sockets(w);
+	for (i = 0; i < 40; i++)
+		remote(w, (uint8_t)i, 7, 100 * MB);
+	settle_all(w);
+	assert_int_equal(w->sockets.n, 40);
+	w->theirs_device = 1;
+	polls(w, 1);
+	assert_int_equal(w->sockets.n, 0);
+	remote(w, 50, 7, 100 * MB);
+	polls(w, 50);
+	assert_int_equal(w->sockets.n, 0);
+	assert_said(w, "eth1: not paced, and left alone (remotes: 40): eth1 has circuit lhc", 1);
+	assert_int_equal(act_totals(w->act)->stood_down, 41);
+}
+
+/* Whose a remote is cannot be told: nothing is changed */
+static void circuits_cannot_be_read(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	w->theirs_rc = -EBADMSG;
+	find_all(w);
+	assert_int_equal(w->sockets.n, 0);
+	assert_int_not_equal(act_totals(w->act)->failed, 0);
+	assert_said(w, "pacing cannot be changed: the state cannot be read", 1);
+	w->theirs_rc = 0;
+	polls(w, 1);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+}
+
+static void program_detached(void **state)
+{
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	remote(w, 2, 8, 100 * MB);
+	begin_sockets(w);
+	settle_all(w);
+	w->detached = true;
+	polls(w, 50);
+	assert_int_equal(w->sockets.n, 0);
+	assert_int_equal(w->loads, 1);
+	assert_false(w->loaded);
+	assert_said(w, "eth1: not paced, and left alone (remotes: 2): it was detached", 1);
+	assert_said(w, "left alone", 1);
+}
+
+static void prefix_taken_out(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	w->changed[w->n_changed++] = s->remote.addr;
+	polls(w, 20);
+	assert_int_equal(socket_rate_of(w, s), 0);
+	assert_int_not_equal(socket_rate_of(w, other), 0);
+	assert_said(w, "left alone", 1);
+}
+
+/* What was on it keeps nothing loaded. */
+static void sockets_device_goes(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	begin_sockets(w);
+	settle_all(w);
+	rate = socket_rate_of(w, s);
+	w->devices[0][0] = 0;
+	s->idle = true;
+	polls(w, 1);
+	assert_int_equal(w->sockets.n, 0);
+	assert_false(w->loaded);
+	strcpy(w->devices[2], "eth1");
+	w->fit_device = 3;
+	s->remote.ifindex = 3;
+	s->idle = false;
+	polls(w, 1);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	assert_said(w, "left alone", 0);
+}
+
+/* Another daemon may have them, and they are here again behind it. */
+static void unable_lets_sockets_go(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 50 * MB);
+	uint64_t rate;
+
+	other->remote.ifindex = 2;
+	other->idle = true;
+	begin_sockets(w);
+	settle_all(w);
+	rate = socket_rate_of(w, s);
+	refuse(w, NULL, 2, -EACCES, false);
+	other->idle = false;
+	find_all(w);
+	assert_false(act_totals(w->act)->acts);
+	assert_false(w->loaded);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	w->n_refusals = 0;
+	polls(w, 14);
+	assert_true(act_totals(w->act)->acts);
+	assert_true(w->loaded);
+	assert_int_equal(socket_rate_of(w, s), rate);
 }
 
 static void not_now(void **state)
@@ -1408,7 +2106,7 @@ static void paced_makes_room(void **state)
 	find_all(w);
 	polls(w, 13);
 	assert_int_equal(rate_of(w, s), 0);
-	assert_int_equal(w->act->want.n, PACED_MAX);
+	assert_int_equal(w->act->by[HANDS_CLASSES].want.n, PACED_MAX);
 	assert_said(w, "to make room", 0);
 	w->now += IDLE_S;
 	polls(w, 14);
@@ -1445,13 +2143,13 @@ static void paced_when_there_is_room(void **state)
 
 	for (i = 0; i < PACED_MAX; i++) {
 		p.to = number(i);
-		assert_int_equal(paced_set(&w->act->want, &p), 0);
+		assert_int_equal(paced_set(&w->act->by[HANDS_CLASSES].want, &p), 0);
 	}
 	find_all(w);
 	assert_int_not_equal(acting_of(w, s)->search.rate, 0);
 	assert_int_equal(rate_of(w, s), 0);
 	s->idle = true;
-	paced_clear_device(&w->act->want, 2);
+	paced_clear_device(&w->act->by[HANDS_CLASSES].want, 2);
 	polls(w, 13);
 	assert_int_equal(rate_of(w, s), acting_of(w, s)->search.rate);
 }
@@ -1742,6 +2440,31 @@ int main(void)
 		TEST(device_is_somebody_elses),
 		TEST(unfit_device),
 		TEST(device_becomes_fit),
+		TEST(each_by_its_hands),
+		TEST(loaded_while_it_is_used),
+		TEST(division_fails),
+		TEST(kernel_cannot),
+		TEST(process_may_not),
+		TEST(cannot_be_pinned),
+		TEST(no_device_for_sockets),
+		TEST(sockets_later),
+		TEST(observe_loads_nothing),
+		TEST(observe_says_what_cannot),
+		TEST(sockets_outlive_restarts),
+		TEST(sockets_are_taken_back),
+		TEST(sockets_stay),
+		TEST(may_not_from_the_history),
+		TEST(other_hands_between_runs),
+		TEST(other_hands_in_a_run),
+		TEST(classes_fit_no_more),
+		TEST(hands_stay_while_it_is_down),
+		TEST(circuit_comes_first),
+		TEST(circuits_device),
+		TEST(circuits_cannot_be_read),
+		TEST(program_detached),
+		TEST(prefix_taken_out),
+		TEST(sockets_device_goes),
+		TEST(unable_lets_sockets_go),
 		TEST(not_now),
 		TEST(may_not),
 		TEST(may_not_from_the_beginning),

@@ -26,8 +26,10 @@ $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
 
 # the kernel and the devices of ctcpd's hands are the test's own
 $(T)/test_ctcpd_act: LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
-ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit remotes_each if_indextoname \
-	 if_nametoindex
+ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit hands_takes_device hands_bpf_can \
+	 hands_bpf_is_pinned hands_bpf_open hands_bpf_close hands_bpf_apply hands_bpf_tick \
+	 hands_bpf_look hands_bpf_is_used theirs_read theirs_check theirs_free remotes_each \
+	 if_indextoname if_nametoindex
 
 # the program itself, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
@@ -42,7 +44,7 @@ $(T)/library: $(O)/libctcp.a
 
 # what is paced, as a test has it: tests/ctcpd_act_fake.h
 $(T)/test_ctcpd_pacing $(T)/test_ctcpd_metrics: LDFLAGS += \
-	-Wl,--wrap=act_find,--wrap=act_each,--wrap=act_totals
+	-Wl,--wrap=act_find,--wrap=act_each,--wrap=act_totals,--wrap=act_devices_each
 
 # preloaded into tc and ip, which have no sanitizer in them
 $(T)/capture.so: tests/capture.c
