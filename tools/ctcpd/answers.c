@@ -41,11 +41,26 @@ static json_t *remotes_now(const struct asked *a, const struct ranked *ranked)
 	return list;
 }
 
+static int add_device(const struct pacing_device *d, void *data)
+{
+	return json_array_append_new(data, pacing_device_json(d)) ? -ENOMEM : 0;
+}
+
 json_t *answer_totals(const struct asked *a, const struct pacings *ps)
 {
 	const struct act_totals *t = a->act ? act_totals(a->act) : NULL;
+	json_t *root, *list;
 
-	return t ? pacing_totals_json(t, t->acts ? 0 : ps->would) : json_null();
+	if (!t)
+		return json_null();
+	root = pacing_totals_json(t, t->acts ? 0 : ps->would);
+	list = json_array();
+	if (act_devices_each(a->act, add_device, list)) {
+		json_decref(root);
+		root = NULL;
+	}
+	json_object_set_new(root, "devices", list);
+	return root;
 }
 
 static json_t *status(const struct asked *a, const struct ranked *ranked,

@@ -26,10 +26,14 @@ static bool has_text(const json_t *o, const char *key)
 
 static void put_counts(FILE *out, const json_t *t)
 {
-	fprintf(out, "%llu paced (%llu being tried, %llu kept), %llu taken back, %llu left to somebody else; ",
+	const json_t *by = json_object_get(t, "paced_by");
+
+	fprintf(out, "%llu paced (%llu being tried, %llu kept; %llu by classes, %llu by sockets), %llu taken back, %llu left to somebody else; ",
 		(unsigned long long)cell_number(t, "paced"),
 		(unsigned long long)cell_number(t, "trying"),
 		(unsigned long long)cell_number(t, "kept"),
+		(unsigned long long)cell_number(by, "classes"),
+		(unsigned long long)cell_number(by, "sockets"),
 		(unsigned long long)cell_number(t, "taken_back"),
 		(unsigned long long)cell_number(t, "stood_down"));
 	cell_put_number(out, cell_number(t, "rate_changes"), "change");
@@ -51,23 +55,47 @@ static void put_observes(FILE *out, const json_t *t)
 	fputc('\n', out);
 }
 
-void pacing_put_totals(FILE *out, const char *label, const json_t *totals)
+/* Those that are paced otherwise than by classes, or not at all, and why */
+static void put_devices(FILE *out, int indent, const json_t *totals)
+{
+	char name[WORD_TEXT], why[SENTENCE_TEXT];
+	const json_t *d;
+	size_t i;
+
+	json_array_foreach(json_object_get(totals, "devices"), i, d) {
+		if (!has_text(d, "why"))
+			continue;
+		fprintf(out, "%*s%s: %s: %s\n", indent, "", cell_word(d, "device", name, sizeof(name)),
+			has_text(d, "hands") ? "by sockets" : "nothing is paced",
+			cell_word(d, "why", why, sizeof(why)));
+	}
+}
+
+static void put_doing(FILE *out, int indent, const json_t *totals)
 {
 	char why[SENTENCE_TEXT], state[WORD_TEXT];
 
-	if (!json_is_object(totals))
-		return;
-	fputs(label, out);
 	if (is(totals, "state", "observes")) {
 		put_observes(out, totals);
 		return;
 	}
 	if (is(totals, "state", "cannot-act"))
 		fprintf(out, "cannot act, though mode = act: %s\n%*s",
-			cell_word(totals, "why", why, sizeof(why)), (int)strlen(label), "");
+			cell_word(totals, "why", why, sizeof(why)), indent, "");
 	else
 		fprintf(out, "%s: ", cell_word(totals, "state", state, sizeof(state)));
 	put_counts(out, totals);
+}
+
+void pacing_put_totals(FILE *out, const char *label, const json_t *totals)
+{
+	int indent = (int)strlen(label);
+
+	if (!json_is_object(totals))
+		return;
+	fputs(label, out);
+	put_doing(out, indent, totals);
+	put_devices(out, indent, totals);
 }
 
 /* --- of one ------------------------------------------------------------------------- */
@@ -136,10 +164,22 @@ static void put_paced(FILE *out, const json_t *p)
 
 	fprintf(out, "paced at %s", both_of(p, "rate_bytes_s", rate));
 	put_where(out, p);
+	if (has_text(p, "hands"))
+		fputs(is(p, "hands", "sockets") ? ", by its sockets" : ", by a class", out);
 	fprintf(out, "; %s", is(p, "state", "trying") ? "being tried" :
 		cell_word(p, "state", state, sizeof(state)));
 	put_time(out, " since ", p, "since_s");
 	put_why(out, p);
+}
+
+/* No hands fit its device. */
+static void put_unfit(FILE *out, const json_t *p)
+{
+	char why[SENTENCE_TEXT];
+
+	fputs("not paced, as nothing is", out);
+	put_where(out, p);
+	fprintf(out, ": %s", cell_word(p, "unfit", why, sizeof(why)));
 }
 
 /* A rate that it is to have, and has not: the device is down, say. */
@@ -192,6 +232,8 @@ static void put_state(FILE *out, const json_t *p)
 		put_left(out, p);
 	else if (cell_number(p, "rate_bytes_s"))
 		put_paced(out, p);
+	else if (has_text(p, "unfit"))
+		put_unfit(out, p);
 	else if (cell_number(p, "would_rate_bytes_s"))
 		put_would(out, p);
 	else if (cell_number(p, "wanted_rate_bytes_s"))
@@ -241,12 +283,12 @@ static const char *resent_cell(const json_t *o, char buf[ROUGH_TEXT])
 static void put_row(FILE *out, int width, const json_t *p)
 {
 	const json_t *before = json_object_get(p, "before"), *after = json_object_get(p, "after");
-	char to[WORD_TEXT], state[WORD_TEXT], at[PACED_CELL], when[ROUGH_TEXT];
+	char to[WORD_TEXT], by[WORD_TEXT], state[WORD_TEXT], at[PACED_CELL], when[ROUGH_TEXT];
 	char had[ROUGH_TEXT], has[ROUGH_TEXT], lost[ROUGH_TEXT], loses[ROUGH_TEXT];
 
-	fprintf(out, "%-*s  %11s  %10s  %10s  %8s  %8s  %-7s  %s\n", width,
+	fprintf(out, "%-*s  %11s  %-7s  %10s  %10s  %8s  %8s  %-7s  %s\n", width,
 		cell_word(p, "to", to, sizeof(to)), pacing_cell(p, at),
-		cell_rate(before, "rate_bytes_s", had), cell_rate(after, "rate_bytes_s", has),
+		cell_word(p, "hands", by, sizeof(by)), cell_rate(before, "rate_bytes_s", had), cell_rate(after, "rate_bytes_s", has),
 		resent_cell(before, lost), resent_cell(after, loses),
 		cell_word(p, "state", state, sizeof(state)),
 		cell_number(p, "since_s") ? cell_when(p, "since_s", when) : "-");
@@ -260,8 +302,8 @@ void pacing_put_list(FILE *out, const json_t *list)
 
 	if (!json_array_size(list))
 		return;
-	fprintf(out, "\n%-*s  %11s  %10s  %10s  %8s  %8s  %-7s  %s\n", width, "paced", "at",
-		"before", "at it", "resent", "at it", "state", "since");
+	fprintf(out, "\n%-*s  %11s  %-7s  %10s  %10s  %8s  %8s  %-7s  %s\n", width, "paced", "at",
+		"by", "before", "at it", "resent", "at it", "state", "since");
 	json_array_foreach(list, i, p)
 		put_row(out, width, p);
 }

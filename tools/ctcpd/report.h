@@ -29,6 +29,7 @@ json_t *advice_json(const struct advice *a);	/* {"advice": [...], "settings": [.
 json_t *earlier_json(const struct remote_history *h);
 /* @acts: so that it is paced at once, or cannot be */
 json_t *pacing_json(const struct pacing *p, bool acts);
+json_t *pacing_device_json(const struct pacing_device *d);
 /* @would: how many `act` would pace */
 json_t *pacing_totals_json(const struct act_totals *t, uint32_t would);
 

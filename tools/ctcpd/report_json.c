@@ -201,9 +201,10 @@ json_t *pacing_json(const struct pacing *p, bool acts)
 {
 	const struct search *s = p->search;
 	char name[PACING_NAME];
-	json_t *root = json_pack("{s:s, s:b, s:o, s:s, s:o, s:o, s:o}",
+	json_t *root = json_pack("{s:s, s:b, s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
 				 "to", pacing_name(p, name), "of_subnet", !pacing_is_host(p),
 				 "device", unless_empty(p->dev),
+				 "hands", unless_empty(p->hands), "unfit", unless_empty(p->unfit),
 				 "state", search_state_name(s->state),
 				 "rate_bytes_s", unless_0(p->rate),
 				 "wanted_rate_bytes_s", unless_0(s->rate),
@@ -227,11 +228,29 @@ static const char *does(const struct act_totals *t)
 	return t->acts ? "acts" : "observes";
 }
 
+json_t *pacing_device_json(const struct pacing_device *d)
+{
+	return json_pack("{s:o, s:o, s:o}", "device", unless_empty(d->dev),
+			 "hands", unless_empty(d->hands),
+			 "why", unless_empty(d->why));
+}
+
+static json_t *paced_by_json(const struct act_totals *t)
+{
+	json_t *root = json_object();
+	int k;
+
+	for (k = 0; k < HANDS_KINDS; k++)
+		json_object_set_new(root, hands_ops(k)->name, json_count(t->paced_by[k]));
+	return root;
+}
+
 json_t *pacing_totals_json(const struct act_totals *t, uint32_t would)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "state", does(t), "why", unless_empty(t->unable),
 			 "searches", json_count(t->searches), "paced", json_count(t->paced),
+			 "paced_by", paced_by_json(t),
 			 "trying", json_count(t->trying), "kept", json_count(t->kept),
 			 "taken_back", json_count(t->taken_back),
 			 "stood_down", json_count(t->stood_down),

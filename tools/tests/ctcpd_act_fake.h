@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What act_find(), act_each() and act_totals() tell, as a test has it: it is linked with
+ * What act_find(), act_each(), act_devices_each() and act_totals() tell, as a test has it: it is linked with
  * --wrap of these (tests.mk), and what it asks for stands in their place.
  */
 #ifndef CTCPD_ACT_FAKE_H
@@ -14,11 +14,14 @@ struct fake_act {
 	struct act_totals totals;
 	uint32_t n;
 	struct pacing list[FAKE_MAX];
+	uint32_t n_devices;
+	struct pacing_device devices[4];
 	int fails;		/* what act_each() returns */
 };
 
 bool __wrap_act_find(const struct act *a, const struct prefix *addr, struct pacing *p);
 int __wrap_act_each(const struct act *a, pacing_fn each, void *data);
+int __wrap_act_devices_each(const struct act *a, pacing_device_fn each, void *data);
 const struct act_totals *__wrap_act_totals(const struct act *a);
 
 static inline const struct act *fake_act(const struct fake_act *f)
@@ -48,6 +51,17 @@ int __wrap_act_each(const struct act *a, pacing_fn each, void *data)
 
 	for (i = 0; i < f->n && !rc; i++)
 		rc = each(&f->list[i], data);
+	return rc;
+}
+
+int __wrap_act_devices_each(const struct act *a, pacing_device_fn each, void *data)
+{
+	const struct fake_act *f = (const struct fake_act *)a;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < f->n_devices && !rc; i++)
+		rc = each(&f->devices[i], data);
 	return rc;
 }
 

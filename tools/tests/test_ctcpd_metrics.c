@@ -309,7 +309,8 @@ static void add_pacing(struct fake_act *f, const char *to, const struct search *
 	struct err e;
 
 	assert_in_range(f->n, 0, FAKE_MAX - 1);
-	f->list[f->n] = (struct pacing){ .search = s, .rate = s->rate, .stood_down = "" };
+	f->list[f->n] = (struct pacing){ .search = s, .rate = s->rate, .stood_down = "",
+					 .hands = f->n ? "sockets" : "classes", .unfit = "" };
 	assert_int_equal(parse_prefix(to, &f->list[f->n].to, &e), 0);
 	f->n++;
 }
@@ -319,7 +320,8 @@ static void test_pacing(void **state)
 	static const struct search kept = { .state = SEARCH_KEPT, .rate = 115000000 };
 	static const struct search tried = { .state = SEARCH_TRYING, .rate = 1000 };
 	static const struct search back = { .state = SEARCH_TAKEN_BACK };
-	struct fake_act f = { .totals = { .paced = 2, .stood_down = 1, .paced_changes = 17,
+	struct fake_act f = { .totals = { .paced = 2, .paced_by = { 2, 7 }, .unfit = 4,
+					  .stood_down = 1, .paced_changes = 17,
 					  .failed = 3, .acts = true, .unable = "" } };
 	struct text t;
 	char *text;
@@ -333,6 +335,9 @@ static void test_pacing(void **state)
 	assert_line(text, "ctcpd_acts 1");
 	assert_line(text, "ctcpd_cannot_act 0");
 	assert_line(text, "ctcpd_paced_remotes 2");
+	assert_line(text, "ctcpd_paced_remotes_by_hands{hands=\"classes\"} 2");
+	assert_line(text, "ctcpd_paced_remotes_by_hands{hands=\"sockets\"} 7");
+	assert_line(text, "ctcpd_unfit_devices 4");
 	assert_line(text, "ctcpd_stood_down_remotes 1");
 	assert_line(text, "ctcpd_rate_changes_total 17");
 	assert_line(text, "ctcpd_rate_change_failures_total 3");
@@ -341,9 +346,9 @@ static void test_pacing(void **state)
 	assert_line(text, "ctcpd_searches_by_state{state=\"kept\"} 1");
 	assert_line(text, "ctcpd_searches_by_state{state=\"taken-back\"} 1");
 	assert_line(text, "ctcpd_paced_left_out 0");
-	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.1.0/24\"} 115000000");
-	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.0.1\"} 1000");
-	assert_null(strstr(text, "second{remote=\"10.0.0.2\"}"));
+	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.1.0/24\",hands=\"sockets\"} 115000000");
+	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.0.1\",hands=\"classes\"} 1000");
+	assert_null(strstr(text, "second{remote=\"10.0.0.2\""));
 	free(text);
 	f.totals.unable = "CAP_NET_ADMIN is not there";
 	text = text_with(1, false, fake_act(&f));

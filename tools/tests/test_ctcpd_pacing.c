@@ -35,7 +35,8 @@ static const struct search kept = {
 static struct pacing pacing(const char *to, const struct search *s)
 {
 	struct pacing p = { .ifindex = 2, .dev = "eth1", .search = s, .rate = s->rate,
-			    .reason = SEARCH_PROVED, .since = NOW, .stood_down = "" };
+			    .reason = SEARCH_PROVED, .since = NOW, .stood_down = "",
+			    .hands = "classes", .unfit = "" };
 	struct err e;
 
 	assert_int_equal(parse_prefix(to, &p.to, &e), 0);
@@ -61,6 +62,8 @@ static void test_json(void **state)
 	assert_string_equal(word(j, "to"), "192.0.2.7");
 	assert_true(json_is_false(json_object_get(j, "of_subnet")));
 	assert_string_equal(word(j, "device"), "eth1");
+	assert_string_equal(word(j, "hands"), "classes");
+	assert_null_at(j, "unfit");
 	assert_string_equal(word(j, "state"), "kept");
 	assert_string_equal(word(j, "why"), search_reason_text(SEARCH_PROVED));
 	assert_int_equal(number(j, "rate_bytes_s"), 920 * MBIT);
@@ -101,6 +104,8 @@ static void test_json_states(void **state)
 	s = (struct search){ .state = SEARCH_TAKEN_BACK, .again = NOW + 86400 };
 	p = pacing("192.0.2.7", &s);
 	p.dev[0] = 0;
+	p.hands = "";
+	p.unfit = "eth1 has 8 queues";
 	p.since = 0;
 	p.reason = SEARCH_NO_REASON;
 	p.stood_down = "eth1 has a root qdisc tbf";
@@ -108,6 +113,8 @@ static void test_json_states(void **state)
 	assert_int_equal(number(j, "again_s"), NOW + 86400);
 	assert_string_equal(word(j, "stood_down"), "eth1 has a root qdisc tbf");
 	assert_null_at(j, "device");
+	assert_null_at(j, "hands");
+	assert_string_equal(word(j, "unfit"), "eth1 has 8 queues");
 	assert_null_at(j, "rate_bytes_s");
 	assert_null_at(j, "wanted_rate_bytes_s");
 	assert_null_at(j, "since_s");
@@ -145,17 +152,22 @@ static void test_text_paced(void **state)
 	struct pacing p = pacing("192.0.2.7", &s);
 
 	(void)state;
-	assert_told(&p, "\n  paced at 920mbit (115 MB/s) on eth1; kept since 2026-09-21 14:13: it carries no less than before, and hardly retransmits\n"
+	assert_told(&p, "\n  paced at 920mbit (115 MB/s) on eth1, by a class; kept since 2026-09-21 14:13: it carries no less than before, and hardly retransmits\n"
 		    "    before: 300mbit (37.5 MB/s), 1% sent again; at this rate: 900mbit (112.5 MB/s), 0.01% sent again\n");
+	p.hands = "sockets";
+	assert_told(&p, "\n  paced at 920mbit (115 MB/s) on eth1, by its sockets; kept since");
 	p = pacing("192.0.2.0/24", &s);
 	s.state = SEARCH_TRYING;
 	p.reason = SEARCH_OVERRUN;
 	p.since = 0;
-	assert_told(&p, "paced at 920mbit (115 MB/s) on eth1, as all of 192.0.2.0/24; being tried: it is overrun; the best rate that it took is tried\n"
+	assert_told(&p, "paced at 920mbit (115 MB/s) on eth1, as all of 192.0.2.0/24, by a class; being tried: it is overrun; the best rate that it took is tried\n"
 		    "    before: 300mbit (37.5 MB/s), 1% sent again\n");
 	p.rate = 0;
 	assert_told(&p, "  not paced at present; 920mbit (115 MB/s) is to be set on eth1, as all of 192.0.2.0/24; the log says why, unless its device is down or ctcp-setup is at work\n"
 		    "    before: ");
+	p.unfit = "eth1 has 8 queues";
+	assert_told(&p, "  not paced, as nothing is on eth1, as all of 192.0.2.0/24: eth1 has 8 queues\n");
+	p.unfit = "";
 	p.would = 800 * MBIT;
 	assert_told(&p, "  not paced; mode = act would begin at 800mbit (100 MB/s) on eth1, as all of 192.0.2.0/24\n    before: ");
 }
@@ -274,6 +286,7 @@ static void test_totals(void **state)
 	(void)state;
 	begin(&h);
 	h.act.totals = (struct act_totals){ .searches = 9, .paced = 3, .trying = 1, .kept = 2,
+					    .paced_by = { 1, 2 },
 					    .taken_back = 4, .stood_down = 1,
 					    .paced_changes = 17, .failed = 1, .acts = true,
 					    .unable = "" };
@@ -283,6 +296,9 @@ static void test_totals(void **state)
 	assert_null_at(t, "why");
 	assert_int_equal(number(t, "searches"), 9);
 	assert_int_equal(number(t, "paced"), 3);
+	assert_int_equal(number(json_object_get(t, "paced_by"), "classes"), 1);
+	assert_int_equal(number(json_object_get(t, "paced_by"), "sockets"), 2);
+	assert_int_equal(json_array_size(json_object_get(t, "devices")), 0);
 	assert_int_equal(number(t, "trying"), 1);
 	assert_int_equal(number(t, "kept"), 2);
 	assert_int_equal(number(t, "taken_back"), 4);
@@ -291,7 +307,7 @@ static void test_totals(void **state)
 	assert_int_equal(number(t, "rate_changes"), 17);
 	assert_int_equal(number(t, "polls_failed"), 1);
 	json_decref(answer);
-	assert_status(&h, "\npacing    acts: 3 paced (1 being tried, 2 kept), 4 taken back, 1 left to somebody else; 17 changes of a rate, 1 poll failed to make them\n");
+	assert_status(&h, "\npacing    acts: 3 paced (1 being tried, 2 kept; 1 by classes, 2 by sockets), 4 taken back, 1 left to somebody else; 17 changes of a rate, 1 poll failed to make them\n");
 	h.act.totals.unable = "CAP_NET_ADMIN is not there";
 	assert_status(&h, "\npacing    cannot act, though mode = act: CAP_NET_ADMIN is not there\n          3 paced");
 	h.act.totals = (struct act_totals){ .unable = "" };
@@ -309,6 +325,45 @@ static void test_totals(void **state)
 	answer = status(&h);
 	assert_null_at(answer, "pacing");
 	json_decref(answer);
+	end(&h);
+}
+
+/* Also while it observes: which hands a device has, and why these, or none */
+static void test_devices(void **state)
+{
+	const struct pacing_device devices[] = {
+		{ "eth1", "classes", "" },
+		{ "eth2", "sockets", "eth2 has 8 queues" },
+		{ "eth3", "", "eth3 is a bridge" },
+	};
+	struct host h;
+	json_t *answer;
+	const json_t *d;
+	char *text;
+
+	(void)state;
+	begin(&h);
+	memcpy(h.act.devices, devices, sizeof(devices));
+	h.act.n_devices = 3;
+	answer = status(&h);
+	d = json_object_get(json_object_get(answer, "pacing"), "devices");
+	assert_int_equal(json_array_size(d), 3);
+	assert_string_equal(word(json_array_get(d, 0), "device"), "eth1");
+	assert_string_equal(word(json_array_get(d, 0), "hands"), "classes");
+	assert_null_at(json_array_get(d, 0), "why");
+	assert_string_equal(word(json_array_get(d, 1), "hands"), "sockets");
+	assert_null_at(json_array_get(d, 2), "hands");
+	assert_string_equal(word(json_array_get(d, 2), "why"), "eth3 is a bridge");
+	text = printed(status_print, answer);
+	assert_has(text, " failed to make them\n"
+		   "          eth2: by sockets: eth2 has 8 queues\n"
+		   "          eth3: nothing is paced: eth3 is a bridge\n");
+	assert_null(strstr(text, "eth1"));
+	free(text);
+	json_decref(answer);
+	h.act.totals.acts = false;
+	assert_status(&h, "pacing    observes; 0 remotes would be paced by mode = act\n"
+			  "          eth2: by sockets: eth2 has 8 queues\n");
 	end(&h);
 }
 
@@ -364,6 +419,7 @@ static void test_report(void **state)
 	(void)state;
 	begin(&h);
 	h.act.list[h.act.n++] = pacing("2001:db8::/64", &tried);
+	h.act.list[0].hands = "sockets";
 	h.act.list[h.act.n++] = pacing("192.0.2.8", &watched);
 	h.act.list[h.act.n++] = pacing("192.0.2.7", &kept);
 	h.act.totals.paced = 2;
@@ -376,9 +432,9 @@ static void test_report(void **state)
 	assert_int_equal(number(json_object_get(answer, "pacing"), "paced"), 2);
 	text = printed(report_print, answer);
 	assert_has(text, "\npacing: acts: 2 paced (0 being tried");
-	assert_has(text, "\npaced                   at      before       at it    resent     at it  state    since\n"
-		   "192.0.2.7          920mbit     300mbit     900mbit        1%     0.01%  kept     2026-09-21 14:13\n"
-		   "2001:db8::/64      10mbit?           -           -         -         -  trying   2026-09-21 14:13\n");
+	assert_has(text, "\npaced                   at  by           before       at it    resent     at it  state    since\n"
+		   "192.0.2.7          920mbit  classes     300mbit     900mbit        1%     0.01%  kept     2026-09-21 14:13\n"
+		   "2001:db8::/64      10mbit?  sockets           -           -         -         -  trying   2026-09-21 14:13\n");
 	free(text);
 	json_decref(answer);
 	h.act.fails = -ENOMEM;
@@ -483,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_text_paced),
 		cmocka_unit_test(test_text_not_paced),
 		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_why),
