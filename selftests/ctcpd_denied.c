@@ -4,7 +4,7 @@
  * next to nothing
  *
  * One line of words NAME=0 (it may) or NAME=ERRNO; FILE=0: that could be opened for writing,
- * and made if it was not there.
+ * and made if it was not there; with a / at its end, that folder could be made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,14 @@ static void tell_fd(const char *name, int fd)
 	tell(name, fd);
 	if (fd >= 0)
 		close(fd);
+}
+
+static void tell_path(const char *path)
+{
+	if (path[strlen(path) - 1] == '/')
+		tell(path, mkdir(path, 0700));
+	else
+		tell_fd(path, open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
 /* A program that returns 0: the least that a kernel takes */
@@ -80,7 +89,7 @@ int main(int argc, char **argv)
 	tell("nice", setpriority(PRIO_PROCESS, 0, 5));
 	tell("userns", unshare(CLONE_NEWUSER));
 	for (i = 1; i < argc; i++)
-		tell_fd(argv[i], open(argv[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		tell_path(argv[i]);
 	putchar('\n');
 	return 0;
 }

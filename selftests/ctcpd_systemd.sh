@@ -8,12 +8,13 @@
 # pace, and nothing else more; its history is the same, there and back.
 #
 # How systemd runs there: systemd_lib.sh.  What the unit denies is asked by other units, which
-# are the same but for their program: ctcpd_denied.c, and ctcpd_hands, which paces a remote.
+# are the same but for their program: ctcpd_denied.c, and ctcpd_hands and ctcpd_hands_bpf, which
+# pace a remote.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/systemd_lib.sh"
 need_root
-need_commands ctcpd ctcp-setup ctcpd_denied ctcpd_hands jq tc
+need_commands ctcpd ctcp-setup ctcpd_denied ctcpd_hands ctcpd_hands_bpf jq tc
 
 SBIN=$PREFIX/sbin
 WATCHDOG=3	# s, in place of the unit's
@@ -49,11 +50,11 @@ acting()
 # files UNIT: its own, and others
 files()
 {
-	echo "/var/lib/$1/own" "/run/$1/own" /tmp/own "${THEIRS_FILES[@]}"
+	echo "/var/lib/$1/own" "/run/$1/own" /tmp/own /sys/fs/bpf/ctcpd/own/ "${THEIRS_FILES[@]}"
 }
 
 THEIRS_FILES=(/run/ctcp-setup/theirs /etc/theirs /usr/theirs /run/theirs /var/lib/theirs
-	/home/theirs /sys/kernel/theirs /proc/sys/net/ipv4/tcp_wmem
+	/home/theirs /sys/kernel/theirs /sys/fs/bpf/theirs/ /proc/sys/net/ipv4/tcp_wmem
 	/sys/fs/cgroup/cgroup.procs /dev/kmsg)
 PACED=10.81.0.7/32
 
@@ -68,8 +69,14 @@ make_units()
 	for unit in ctcpd-hands ctcpd-act-hands; do
 		like_it $unit ctcpd_hands apply eth1 $PACED 100mbit 47ms
 	done
+	for unit in ctcpd-sockets ctcpd-act-sockets; do
+		like_it $unit ctcpd_hands_bpf apply eth1 $PACED 100mbit 47ms
+	done
+	like_it ctcpd-act-sockets-end ctcpd_hands_bpf undo
 	acting ctcpd-act-denied
 	acting ctcpd-act-hands
+	acting ctcpd-act-sockets
+	acting ctcpd-act-sockets-end
 }
 
 # configure POLL [MODE]
@@ -205,7 +212,7 @@ asked()
 	for what in netlink inet /var/lib/$UNIT/own /run/$UNIT/own /tmp/own; do
 		may "$what"
 	done
-	for what in code bpf packet vsock mount nice userns; do
+	for what in code packet vsock mount nice userns; do
 		may_not "$what"
 	done
 	for what in "${THEIRS_FILES[@]:1}"; do
@@ -213,13 +220,19 @@ asked()
 	done
 }
 
-# 12 is CAP_NET_ADMIN
+# Of CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF
+ACTS=$(printf %x $((1 << 12 | 1 << 38 | 1 << 39)))
+
 denied()
 {
 	on_machine mkdir -p -m 755 /run/ctcp-setup
 	asked ctcpd-denied '^[1-9]' 0
+	may_not bpf
 	may_not_write /run/ctcp-setup/theirs
-	asked ctcpd-act-denied '^0$' "$(printf %x $((1 << 12)))"
+	asked ctcpd-act-denied '^0$' "$ACTS"
+	may bpf
+	may /sys/fs/bpf/ctcpd/own/
+	on_machine rm -r /sys/fs/bpf/ctcpd
 	may /run/ctcp-setup/theirs
 	on_machine rm -r /run/ctcp-setup
 }
@@ -244,6 +257,28 @@ paces()
 		list --json | jq -r .[].owner)"
 	succeeds "act: ctcp-setup takes it back" on_machine "$SBIN/ctcp-setup" undo eth1
 	equal "act: nothing is left" "" "$(classes)"
+}
+
+pinned()
+{
+	on_machine find /sys/fs/bpf/ctcpd -type f 2>/dev/null | wc -l
+}
+
+# By a program below the root cgroup, which outlasts the unit
+paces_sockets()
+{
+	[ "$(on_machine stat -f -c %T /sys/fs/bpf)" = bpf_fs ] ||
+		fail "a bpffs, as systemd has it" "$(on_machine stat -f -c %T /sys/fs/bpf)"
+	refused "observe: it cannot pace sockets" on_machine systemctl start ctcpd-sockets
+	equal "observe: nothing is pinned" 0 "$(pinned)"
+	succeeds "act: it paces sockets" on_machine systemctl start ctcpd-act-sockets
+	equal "act: what paces them is pinned" 4 "$(pinned)"
+	equal "act: the folder of what is pinned" "700 root" \
+		"$(on_machine stat -c '%a %U' /sys/fs/bpf/ctcpd)"
+	succeeds "act: the next one goes on with it, and takes it back" \
+		on_machine systemctl start ctcpd-act-sockets-end
+	equal "act: nothing is left but the folder" "" \
+		"$(on_machine find /sys/fs/bpf/ctcpd -mindepth 1)"
 }
 
 inode_of_history()
@@ -320,6 +355,6 @@ make_units
 configure 1s
 drop_in ctcpd.service "WatchdogSec=$WATCHDOG" TimeoutAbortSec=1s
 boot "$SRC"
-cases ready lives reloaded killed hangs denied paces acts stopped uninstalled
+cases ready lives reloaded killed hangs denied paces paces_sockets acts stopped uninstalled
 power_off
 finish

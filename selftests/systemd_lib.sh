@@ -40,6 +40,7 @@ mounts()
 	cat <<-END
 		mount -t proc proc /proc
 		mount -t cgroup2 cgroup /sys/fs/cgroup
+		mount -t bpf -o mode=700 bpf /sys/fs/bpf
 		mount -t overlay -o lowerdir=/etc,upperdir=$TMP/disk/etc,workdir=$TMP/disk/work etc /etc
 		mount --bind $TMP/disk/units /lib/systemd/system
 		mount --bind $TMP/disk/root$PREFIX $PREFIX
