@@ -22,7 +22,7 @@
 # the last random number of each machine; without it one is drawn, and printed.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want other
-# kernels, as ctcpd_bpf does, which wants BTF; race, which wants two processors; and
+# kernels, as ctcpd_bpf and ctcpd_act_bpf do, which want BTF; race, which wants two processors; and
 # setup_neighbours, setup_systemd and ctcpd_systemd, which want daemons.
 #
 # As many at once as there are processors, those that take longest first.  What each said
