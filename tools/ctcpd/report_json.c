@@ -209,7 +209,9 @@ json_t *pacing_json(const struct pacing *p, bool acts)
 				 "rate_bytes_s", unless_0(p->rate),
 				 "wanted_rate_bytes_s", unless_0(s->rate),
 				 "would_rate_bytes_s", unless_0(acts ? 0 : p->would));
-	json_t *told = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *told = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+				 "reason", p->reason ? json_string(search_reason_name(p->reason)) :
+						       json_null(),
 				 "why", unless_empty(search_reason_text(p->reason)),
 				 "since_s", time_unless_0(p->since),
 				 "again_s", s->state == SEARCH_TAKEN_BACK ?

@@ -65,6 +65,7 @@ static void test_json(void **state)
 	assert_string_equal(word(j, "hands"), "classes");
 	assert_null_at(j, "unfit");
 	assert_string_equal(word(j, "state"), "kept");
+	assert_string_equal(word(j, "reason"), "proved");
 	assert_string_equal(word(j, "why"), search_reason_text(SEARCH_PROVED));
 	assert_int_equal(number(j, "rate_bytes_s"), 920 * MBIT);
 	assert_int_equal(number(j, "wanted_rate_bytes_s"), 920 * MBIT);
@@ -84,6 +85,46 @@ static void test_json(void **state)
 	/* what it is kept for: search.now begins anew when it is */
 	assert_int_equal(number(json_object_get(j, "after"), "rate_bytes_s"), 900 * MBIT);
 	json_decref(j);
+}
+
+/* The manual page without its backslashes */
+static void read_manual(char *text, size_t room)
+{
+	FILE *in = fopen(TOOLS_DIR "/man/ctcpd.8", "r");
+	size_t len = 0;
+	int c;
+
+	assert_non_null(in);
+	while ((c = fgetc(in)) != EOF)
+		if (c != '\\' && len + 1 < room)
+			text[len++] = (char)c;
+	assert_false(ferror(in));
+	fclose(in);
+	text[len] = 0;
+}
+
+/* A program has one word for each sentence, and ctcpd(8) has all of them */
+static void test_json_reasons(void **state)
+{
+	struct pacing p = pacing("192.0.2.7", &kept);
+	static char manual[1 << 17];
+	char quoted[40];
+	int r;
+
+	(void)state;
+	read_manual(manual, sizeof(manual));
+	for (r = SEARCH_NO_REASON + 1; r < SEARCH_REASONS; r++) {
+		json_t *j;
+
+		p.reason = (enum search_reason)r;
+		j = pacing_json(&p, true);
+		assert_string_equal(word(j, "reason"), search_reason_name(p.reason));
+		assert_string_equal(word(j, "why"), search_reason_text(p.reason));
+		snprintf(quoted, sizeof(quoted), "\"%s\"", word(j, "reason"));
+		if (!strstr(manual, quoted))
+			fail_msg("expected %s in ctcpd(8), got none", quoted);
+		json_decref(j);
+	}
 }
 
 /* While it is tried, what the rate has carried so far; taken back, nothing of either */
@@ -118,6 +159,7 @@ static void test_json_states(void **state)
 	assert_null_at(j, "rate_bytes_s");
 	assert_null_at(j, "wanted_rate_bytes_s");
 	assert_null_at(j, "since_s");
+	assert_null_at(j, "reason");
 	assert_null_at(j, "why");
 	assert_null_at(j, "before");
 	assert_null_at(j, "after");
@@ -535,6 +577,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_reasons),
 		cmocka_unit_test(test_json_states),
 		cmocka_unit_test(test_text_paced),
 		cmocka_unit_test(test_text_not_paced),
