@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Room for those that wait: where the table is full, or PACED_MAX are paced, what was silent for
- * longest is forgotten.  It is found again as it was at first; what is in use stays.
+ * Room for those that wait: where the table is full, a network has as many as it may, or PACED_MAX
+ * are paced, what was silent for longest is forgotten.  It is found again as it was at first; what is in use stays.
  */
 #include "act_inside.h"
 
 #define ROOM_MAX 16U	/* that go in one poll */
+
+static bool may_go(const struct acting *e, int64_t now)
+{
+	return !e->gone && e->search.rate && !acting_is_subnet(e) && acting_is_silent(e, now);
+}
 
 /* NULL: all of them are in use */
 static struct acting *silent_longest(struct act *a, bool wanted, int64_t now)
@@ -13,29 +18,56 @@ static struct acting *silent_longest(struct act *a, bool wanted, int64_t now)
 	struct acting *e, *next, *first = NULL;
 
 	act_table_each(&a->table, e, next)
-		if (!e->gone && e->search.rate && !acting_is_subnet(e) &&
-		    (!wanted || e->wants_by) && acting_is_silent(e, now) &&
+		if (may_go(e, now) && (!wanted || e->wants_by) &&
 		    (!first || e->search.seen < first->search.seen))
 			first = e;
 	return first;
 }
 
+static void let_go(struct act *a, struct acting *e, int64_t now)
+{
+	e->gone = true;
+	act_want(a, e);
+	act_tell_room(a, e, now);
+}
+
 /* @n of them; of those that are to be paced if @wanted */
-static void let_go(struct act *a, uint32_t n, bool wanted, int64_t now)
+static void let_some_go(struct act *a, uint32_t n, bool wanted, int64_t now)
 {
 	struct acting *e;
 
 	n = n < ROOM_MAX ? n : ROOM_MAX;
-	while (n-- && (e = silent_longest(a, wanted, now))) {
-		e->gone = true;
-		act_want(a, e);
-		act_tell_room(a, e, now);
+	while (n-- && (e = silent_longest(a, wanted, now)))
+		let_go(a, e, now);
+}
+
+/* One of each network that has as many as it may, and found another: whoever has it pays for it */
+static void let_go_of_nets(struct act *a, int64_t now)
+{
+	struct act_nets *ns = &a->table.nets;
+	struct recent_node *node;
+	uint32_t n = 0;
+
+	if (!ns->refused)
+		return;
+	TAILQ_FOREACH(node, &ns->all.order, by_use) {
+		const struct act_net *net = (const struct act_net *)node;
+		struct acting *e;
+
+		e = net->full == ns->poll ? act_net_silent_longest(net, now, may_go) : NULL;
+		if (!e)
+			continue;
+		let_go(a, e, now);
+		if (++n == ROOM_MAX)
+			break;
 	}
+	ns->refused = false;
 }
 
 void act_make_room(struct act *a, int64_t now)
 {
-	let_go(a, a->crowded, true, now);
-	let_go(a, a->table.refused, false, now);
+	let_some_go(a, a->crowded, true, now);
+	let_some_go(a, a->table.refused, false, now);
+	let_go_of_nets(a, now);
 	a->crowded = 0;
 }

@@ -14,7 +14,7 @@ void act_table_init(struct act_table *t)
 {
 	memset(t, 0, sizeof(*t));
 	recent_init(&t->all);
-	recent_init(&t->nets);
+	act_nets_init(&t->nets);
 }
 
 bool acting_is_subnet(const struct acting *e)
@@ -22,63 +22,9 @@ bool acting_is_subnet(const struct acting *e)
 	return e->to.len < (e->to.family == AF_INET ? 32U : 128U);
 }
 
-/* --- hosts of a subnet ---------------------------------------------------- */
-
-static struct act_net *find_net(const struct act_table *t, const struct prefix *host)
-{
-	struct prefix to = paced_subnet(host);
-
-	return (struct act_net *)recent_peek(&t->nets, &to, sizeof(to));
-}
-
-static struct act_net *new_net(struct act_table *t, const struct prefix *host)
-{
-	struct act_net *net = calloc(1, sizeof(*net));
-
-	if (!net)
-		return NULL;
-	net->to = paced_subnet(host);
-	net->node.key = &net->to;
-	net->node.len = sizeof(net->to);
-	TAILQ_INIT(&net->hosts);
-	if (recent_add(&t->nets, &net->node)) {
-		free(net);
-		return NULL;
-	}
-	return net;
-}
-
-/* False: no memory */
-static bool join_net(struct act_table *t, struct acting *e)
-{
-	if (acting_is_subnet(e))
-		return true;
-	e->net = find_net(t, &e->to) ?: new_net(t, &e->to);
-	if (!e->net)
-		return false;
-	TAILQ_INSERT_TAIL(&e->net->hosts, e, in_net);
-	e->net->n++;
-	return true;
-}
-
-static void leave_net(struct act_table *t, struct acting *e)
-{
-	struct act_net *net = e->net;
-
-	if (!net)
-		return;
-	TAILQ_REMOVE(&net->hosts, e, in_net);
-	if (--net->n)
-		return;
-	recent_remove(&t->nets, &net->node);
-	free(net);
-}
-
-/* --- all ------------------------------------------------------------------ */
-
 void act_table_drop(struct act_table *t, struct acting *e)
 {
-	leave_net(t, e);
+	act_nets_leave(&t->nets, e);
 	t->subnets -= acting_is_subnet(e);
 	recent_remove(&t->all, &e->node);
 	free(e->stood_down);
@@ -90,13 +36,14 @@ void act_table_free(struct act_table *t)
 	while (recent_oldest(&t->all))
 		act_table_drop(t, (struct acting *)recent_oldest(&t->all));
 	recent_free(&t->all);
-	recent_free(&t->nets);
+	act_nets_free(&t->nets);
 }
 
 void act_table_again(struct act_table *t)
 {
 	t->full = false;
 	t->refused = 0;
+	act_nets_again(&t->nets);
 }
 
 struct acting *act_table_any(const struct act_table *t, const struct prefix *to)
@@ -129,20 +76,22 @@ static bool is_idle(const struct acting *e, int64_t now)
 	return !e->search.rate && !e->force && acting_is_silent(e, now);
 }
 
-/* Of a subnet that has as many as it may */
+/* Of its networks, each of which lets go of one that is idle */
 static bool has_room(struct act_table *t, const struct prefix *to, int64_t now)
 {
-	struct act_net *net = find_net(t, to);
+	struct act_net *net;
 	struct acting *e;
 
-	if (!net || net->n < SUBNET_MAX || prefix_equal(to, &net->to))
-		return true;
-	TAILQ_FOREACH(e, &net->hosts, in_net)
-		if (is_idle(e, now)) {
-			act_table_drop(t, e);
-			return true;
+	while ((net = act_nets_full(&t->nets, to))) {
+		e = net->full == t->nets.poll ? NULL :
+		    act_net_silent_longest(net, now, is_idle);
+		if (!e) {
+			act_nets_refuse(&t->nets, net);
+			return false;
 		}
-	return false;
+		act_table_drop(t, e);
+	}
+	return true;
 }
 
 /* What is not idle moves behind the others, so that the next look does not meet it again. */
@@ -172,12 +121,12 @@ static struct acting *new_one(struct act_table *t, const struct prefix *to)
 	e->to = *to;
 	e->node.key = &e->to;
 	e->node.len = sizeof(e->to);
-	if (!join_net(t, e)) {
+	if (!act_nets_join(&t->nets, e)) {
 		free(e);
 		return NULL;
 	}
 	if (recent_add(&t->all, &e->node)) {
-		leave_net(t, e);
+		act_nets_leave(&t->nets, e);
 		free(e);
 		return NULL;
 	}

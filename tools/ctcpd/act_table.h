@@ -3,24 +3,25 @@
  * The searches that there are: by prefix, each with the device that its flows leave by.
  *
  * Bounded, as remotes decide how many there are: of ACTINGS_MAX one that is not paced and was not
- * observed for IDLE_S makes room; else there is none for a new one.  So it is of the SUBNET_MAX of
- * one subnet: one party has a whole /64, and would have all of the table.
+ * observed for IDLE_S makes room; else there is none for a new one.  So it is of those of one
+ * network (act_nets.h): one party has a whole /64, or many of them, and would have all of the
+ * table.
  */
 #ifndef CTCPD_ACT_TABLE_H
 #define CTCPD_ACT_TABLE_H
 
+#include "act_nets.h"
 #include "hands.h"
 #include "history_search.h"
 #include "recent.h"
 
 #define ACTINGS_MAX	SEARCHES_MAX
 #define IDLE_S		3600
-#define SUBNET_MAX	64U
 
 struct acting {
 	struct recent_node node;	/* the first: one is the other */
-	struct act_net *net;		/* of a host: that which it is in ... */
-	TAILQ_ENTRY(acting) in_net;	/* ... with others */
+	struct act_net *net[NET_LEVELS];	/* that which it is in, NULL = none ... */
+	TAILQ_ENTRY(acting) in_net[NET_LEVELS];	/* ... with others */
 	struct prefix to;		/* of full length, or a subnet */
 	int ifindex;			/* 0 = its device is gone */
 	char dev[IFNAMSIZ];
@@ -45,16 +46,9 @@ struct acting {
 	bool gone;			/* forgotten, but by the history */
 };
 
-/* Hosts of one paced_subnet(), the latest last */
-struct act_net {
-	struct recent_node node;	/* the first: one is the other */
-	struct prefix to;
-	uint32_t n;
-	TAILQ_HEAD(, acting) hosts;
-};
-
 struct act_table {
-	struct recent all, nets;
+	struct recent all;
+	struct act_nets nets;
 	uint32_t refused;		/* for which there was no room, since act_table_again() */
 	uint32_t subnets;		/* of them */
 	bool full;			/* as it was found lately: act_table_again() */

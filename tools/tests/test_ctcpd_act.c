@@ -2177,14 +2177,119 @@ static void subnet_is_bounded(void **state)
 	p.addr[7] = 1;
 	assert_non_null(act_table_add(&t, &p, NOW));
 	assert_int_equal(t.all.n, 66);
-	assert_int_equal(t.nets.n, 2);
+	/* two subnets, and the site that has both */
+	assert_int_equal(t.nets.all.n, 3);
 	p.addr[7] = 0;
+	act_table_again(&t);
 	assert_non_null(act_table_add(&t, &p, NOW + IDLE_S));
 	assert_int_equal(t.all.n, 66);
 	while (recent_oldest(&t.all))
 		act_table_drop(&t, (struct acting *)recent_oldest(&t.all));
-	assert_int_equal(t.nets.n, 0);
+	assert_int_equal(t.nets.all.n, 0);
 	act_table_free(&t);
+}
+
+/* Host 1 of the nth subnet of 2001:db8:@site::/48 */
+static struct prefix of_site(uint8_t site, uint32_t n)
+{
+	return (struct prefix){ AF_INET6, 128, { 0x20, 1, 0xd, 0xb8, 0, site, (uint8_t)(n >> 8),
+						 (uint8_t)n, 0, 0, 0, 0, 0, 0, 0, 1 } };
+}
+
+/* How many of @n subnets of a site, a host each, find room */
+static uint32_t add_site(struct act_table *t, uint8_t site, uint32_t n, int64_t now)
+{
+	uint32_t i, found = 0;
+
+	act_table_again(t);
+	for (i = 0; i < n; i++) {
+		struct prefix p = of_site(site, i);
+		struct acting *e = act_table_add(t, &p, now);
+
+		if (!e)
+			continue;
+		found++;
+		e->search.seen = now - SITE_MAX + i;
+	}
+	return found;
+}
+
+/* One party has 65536 subnets, and would have all of the table; of another there is room */
+static void site_is_bounded(void **state)
+{
+	struct prefix p = of_site(1, 0);
+	struct act_table t;
+
+	(void)state;
+	act_table_init(&t);
+	assert_int_equal(add_site(&t, 1, 60000, NOW), 256);
+	assert_int_equal(add_site(&t, 2, 10, NOW), 10);
+	assert_int_equal(t.all.n, 266);
+	/* an hour later the one that was silent for longest goes, and no more than one for one */
+	act_table_find(&t, &p)->search.seen = NOW;
+	p = of_site(1, 300);
+	act_table_again(&t);
+	assert_non_null(act_table_add(&t, &p, NOW + IDLE_S));
+	assert_int_equal(t.all.n, 266);
+	p = of_site(1, 0);
+	assert_non_null(act_table_find(&t, &p));
+	p = of_site(1, 1);
+	assert_null(act_table_find(&t, &p));
+	p = of_site(2, 0);
+	assert_non_null(act_table_find(&t, &p));
+	act_table_free(&t);
+}
+
+/* Those of IPv4 have no site: a party has a /24 as a rule, and its neighbours are others */
+static void ip4_has_no_site(void **state)
+{
+	struct act_table t;
+	struct prefix p;
+	uint32_t i;
+
+	(void)state;
+	act_table_init(&t);
+	for (i = 0; i < 1024; i++) {
+		p = number(i);
+		assert_non_null(act_table_add(&t, &p, NOW));
+	}
+	assert_int_equal(t.nets.all.n, 1024 / 64);
+	act_table_free(&t);
+}
+
+/*
+ * A party that has all that it may, paced and silent, pays for a new one with its own; whoever
+ * was silent for longer, but is of another, stays.
+ */
+static void site_pays_for_its_own(void **state)
+{
+	struct world *w = *state;
+	struct prefix p = of_site(1, 7);
+	struct sim *s;
+	uint32_t i;
+
+	w->config.min_rtt_us = 1000;
+	for (i = 0; i < SITE_MAX; i++) {
+		struct prefix one = of_site(1, i);
+		struct acting *e = act_table_add(&w->act->table, &one, w->now);
+
+		e->search = (struct search){ .state = SEARCH_KEPT, .rate = MB, .low = MB };
+		e->search.seen = w->now - 2 * IDLE_S;
+		e->search.counted = e->search.seen;
+		e->ifindex = 1;
+		act_want(w->act, e);
+	}
+	act_table_find(&w->act->table, &p)->search.seen -= 30;
+	add_kept(w, 1, 2, 3 * IDLE_S);
+	s = remote(w, 2, 7, 100 * MB);
+	s->remote.addr = of_site(1, 4711);
+	polls(w, 3);
+	acting_of(w, s);
+	assert_null(act_table_any(&w->act->table, &p));
+	assert_int_equal(w->act->table.all.n, SITE_MAX + 1);
+	assert_said(w, "2001:db8:1:7::1: forgotten, as nothing was seen of it for 2 h, to make room",
+		    1);
+	assert_said(w, "to make room", 1);
 }
 
 static void table_is_bounded(void **state)
@@ -2428,6 +2533,8 @@ int main(void)
 		cmocka_unit_test(hosts_add_up),
 		cmocka_unit_test(table_is_bounded),
 		cmocka_unit_test(subnet_is_bounded),
+		cmocka_unit_test(site_is_bounded),
+		cmocka_unit_test(ip4_has_no_site),
 		TEST(found_after_ten),
 		TEST(keeps_what_it_takes),
 		TEST(others_are_left),
@@ -2496,6 +2603,7 @@ int main(void)
 		TEST(observer_is_in_nobodys_way),
 		TEST(paced_makes_room),
 		TEST(kept_make_room),
+		TEST(site_pays_for_its_own),
 		TEST(paced_when_there_is_room),
 		TEST(forget),
 		TEST(forgotten_while_hands_wait),
