@@ -213,7 +213,6 @@ static void bind_range(struct history *h, const struct prefix *p)
 		sqlite3_bind_blob(h->stmt[of[i]], 2, high, bytes, SQLITE_TRANSIENT);
 		sqlite3_bind_int64(h->stmt[of[i]], 3, bytes);
 	}
-	sqlite3_bind_int64(h->stmt[STMT_FORGET], 4, BATCH);
 }
 
 /*
@@ -238,8 +237,13 @@ static int begin_at_lowest(struct history *h, bool *any, struct err *e)
 	return 0;
 }
 
-/* All of them, however long it takes: whoever asked for it waits */
-static int forget(struct history *h, uint64_t *n, struct err *e)
+static int forget_most(struct history *h, int most, uint64_t *n, struct err *e)
+{
+	sqlite3_bind_int64(h->stmt[STMT_FORGET], 4, most);
+	return bounds_delete(h, STMT_FORGET, 1, n, e);
+}
+
+static int forget_by_batches(struct history *h, uint64_t *n, struct err *e)
 {
 	uint64_t before;
 	bool any = true;
@@ -249,12 +253,29 @@ static int forget(struct history *h, uint64_t *n, struct err *e)
 		before = *n;
 		rc = begin_at_lowest(h, &any, e);
 		if (!rc && any)
-			rc = bounds_delete(h, STMT_FORGET, 1, n, e);
+			rc = forget_most(h, BATCH, n, e);
 		if (!rc && any && *n == before)
 			rc = bounds_index_damaged(h, e);
 		notify("WATCHDOG=1");
 	}
 	return rc;
+}
+
+/*
+ * All of them, however long it takes: whoever asked for it waits.  In one transaction, which
+ * writes each page once: of 50,000 visits it takes a second, where batches take 19, as each of
+ * them has rows in pages all over the file.  Its log has no room on a disk that is full, where
+ * to forget may be what helps: there by batches.
+ */
+static int forget(struct history *h, uint64_t *n, struct err *e)
+{
+	int rc = forget_most(h, -1, n, e);
+	bool any;
+
+	if (rc == -ENOSPC)
+		return forget_by_batches(h, n, e);
+	rc = rc ?: begin_at_lowest(h, &any, e);
+	return rc || !any ? rc : bounds_index_damaged(h, e);
 }
 
 int history_forget(struct history *h, const struct prefix *p, uint64_t *n, struct err *e)
@@ -265,6 +286,9 @@ int history_forget(struct history *h, const struct prefix *p, uint64_t *n, struc
 	if (rc)
 		return rc;
 	bind_range(h, p);
-	rc = forget(h, n, e) ?: bounds_shrink(h, e);
+	db_works(h, true);
+	rc = forget(h, n, e);
+	db_works(h, false);
+	rc = rc ?: bounds_shrink(h, e);
 	return history_used(h, rc, e);
 }

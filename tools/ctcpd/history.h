@@ -37,7 +37,10 @@
 
 struct history;			/* history.c */
 
-/* Beside the file there is its write-ahead log, at most 4 MB with what is free in the file */
+/*
+ * Beside the file there is its write-ahead log, at most 4 MB with what is free in the file; in
+ * history_forget() as much as the file, where the disk has that.
+ */
 struct history_limits {
 	uint64_t bytes;		/* of the database file, at most */
 	uint32_t visits;	/* rows, at most */

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "history_db.h"
+#include "notify.h"
 
 #define BUSY_MS		1000	/* another program may be looking at it when we open it */
+#define WORK_OPS	250000	/* of SQLite's machine: some milliseconds */
 
 static const char *const sql[STMTS] = {
 	[STMT_ADD] =
@@ -212,6 +214,24 @@ int db_prepare(struct history *h, struct err *e)
 			return db_failed(h, rc, "read", e);
 	}
 	return 0;
+}
+
+/*
+ * In a start the time that it may take, which no watchdog counts as yet: 10 minutes from now on.
+ * SQLite before 3.41 has nobody told while it walks the pages of a quick_check, its first half.
+ */
+static int at_work(void *unused)
+{
+	(void)unused;
+	notify("WATCHDOG=1\nEXTEND_TIMEOUT_USEC=600000000");
+	return 0;
+}
+
+void db_works(const struct history *h, bool works)
+{
+	if (works)
+		at_work(NULL);
+	sqlite3_progress_handler(h->db, works ? WORK_OPS : 0, works ? at_work : NULL, NULL);
 }
 
 static int run(sqlite3_stmt *s)

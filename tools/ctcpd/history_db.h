@@ -6,8 +6,9 @@
  * process), and SQLite's exclusive mode keeps other programs out: a reader that stays would
  * hold back the checkpoints, and the write-ahead log would grow for as long.
  *
- * Every transaction is short (BATCH rows, VACUUM_PAGES pages), as the log grows by all of
- * one before it can be checkpointed.
+ * Transactions are short (BATCH rows, VACUUM_PAGES pages), as the log grows by all of one before
+ * it can be checkpointed: by as much as the file is long, where somebody asked to forget, and the
+ * disk has room.
  */
 #ifndef CTCPD_HISTORY_DB_H
 #define CTCPD_HISTORY_DB_H
@@ -30,7 +31,7 @@ enum history_stmt {
 	STMT_ADD,
 	STMT_OLDEST,	/* deletes ?1 visits, unknown ones first */
 	STMT_EXPIRE,	/* deletes ?2 visits from ?1 or before */
-	STMT_FORGET,	/* deletes ?4 visits to ?1 .. ?2, of ?3 bytes; the lowest first */
+	STMT_FORGET,	/* deletes ?4 visits to ?1 .. ?2, of ?3 bytes; the lowest first; -1 = all */
 	STMT_LOWEST,	/* the lowest remote of ?1 .. ?2, of ?3 bytes */
 	STMT_EARLIEST, STMT_LATEST,	/* the lowest stamp, the highest */
 	STMT_BEHIND, STMT_SET_BEHIND,
@@ -79,6 +80,8 @@ int db_failed(const struct history *h, int rc, const char *what, struct err *e);
 int db_exec(const struct history *h, const char *sql, const char *what, struct err *e);
 int db_number(const struct history *h, const char *sql, int64_t *n, struct err *e);
 int db_prepare(struct history *h, struct err *e);
+/* From now on, or not any more: what runs for long tells systemd that it is at work */
+void db_works(const struct history *h, bool works);
 /* Runs it; *@changed, or NULL: rows */
 int db_run(struct history *h, enum history_stmt s, uint32_t *changed, const char *what,
 	   struct err *e);

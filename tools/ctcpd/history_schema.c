@@ -191,6 +191,7 @@ static int check_pages(const struct history *h, struct err *e)
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(h->db, "PRAGMA quick_check(1)", -1, &s, NULL);
 
+	db_works(h, true);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	if (rc != SQLITE_ROW)
@@ -201,6 +202,7 @@ static int check_pages(const struct history *h, struct err *e)
 	else
 		rc = 0;
 	sqlite3_finalize(s);
+	db_works(h, false);
 	return rc;
 }
 

@@ -3,6 +3,8 @@
  * The history: what goes in comes out, its bounds in rows, bytes and age, and the clock.
  */
 #include <sqlite3.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "ctcpd_history.h"
@@ -305,34 +307,111 @@ static void forgets_a_prefix(void **state)
 	history_close(h);
 }
 
-/*
- * 20000 of IPv4, and of IPv6 as many, between which those lie: they are passed once, and not
- * with each batch.
- */
-static void forgets_in_one_pass(void **state)
+/* @n of IPv4 and IPv6 in turn, as they lie in the index; and one more */
+static void fill(const struct place *p, uint32_t n)
 {
-	const struct place *p = *state;
 	struct history *h = open_place(p, NOW);
-	int passed;
+	char sql[1024];
 
 	add(h, 1);
 	history_close(h);
-	one_writes(p->file, "WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c"
-		   " WHERE i < 39999) INSERT INTO visit SELECT NULL, CAST(char(64,"
-		   " 1 + i / 2 / 16129, 1 + i / 2 / 127 % 127, 1 + i / 2 % 127) ||"
-		   " CASE i % 2 WHEN 0 THEN '' ELSE 'twelve bytes' END AS BLOB), began, ended,"
-		   " stamp, flows, algorithm, dev, paced, verdict, reason, us, acked, segs,"
-		   " retrans, local_drops, busy, rwnd, sndbuf, app, rate, best_rate, cwnd_max,"
-		   " cwnd_mean, mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes"
-		   " FROM c, visit");
-	h = open_place(p, NOW);
+	snprintf(sql, sizeof(sql), "WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c"
+		 " WHERE i < %u) INSERT INTO visit SELECT NULL, CAST(char(64,"
+		 " 1 + i / 2 / 16129, 1 + i / 2 / 127 %% 127, 1 + i / 2 %% 127) ||"
+		 " CASE i %% 2 WHEN 0 THEN '' ELSE 'twelve bytes' END AS BLOB), began, ended,"
+		 " stamp, flows, algorithm, dev, paced, verdict, reason, us, acked, segs,"
+		 " retrans, local_drops, busy, rwnd, sndbuf, app, rate, best_rate, cwnd_max,"
+		 " cwnd_mean, mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes"
+		 " FROM c, visit", n - 1);
+	one_writes(p->file, sql);
+}
+
+static int count_commit(void *data)
+{
+	++*(uint32_t *)data;
+	return 0;
+}
+
+/*
+ * 20000 of IPv4, and of IPv6 as many, between which those lie: they are passed once, and go in
+ * one transaction; what it leaves free is given back by 33 at most.
+ */
+static void forgets_in_one_pass(void **state)
+{
+	struct history *h;
+	uint32_t commits = 0;
+	int passed;
+
+	fill(*state, 40000);
+	h = open_place(*state, NOW);
+	sqlite3_commit_hook(h->db, count_commit, &commits);
 	assert_int_equal(forget(h, "::", 0), 20000);
+	if (commits > 34)
+		fail_msg("expected at most 34 transactions, got %u", commits);
 	assert_int_equal(count(h), 20001);
 	passed = sqlite3_stmt_status(h->stmt[STMT_FORGET], SQLITE_STMTSTATUS_VM_STEP, 0) +
 		 sqlite3_stmt_status(h->stmt[STMT_LOWEST], SQLITE_STMTSTATUS_VM_STEP, 0);
 	if (passed > 100 * 40000)
 		fail_msg("expected at most 100 steps a row, got %d for 40000 rows", passed);
 	history_close(h);
+}
+
+/* Messages so far, each of them the same */
+static uint32_t heard(int fd)
+{
+	char buf[96];
+	uint32_t n = 0;
+	ssize_t len;
+
+	while ((len = recv(fd, buf, sizeof(buf) - 1, MSG_DONTWAIT)) > 0) {
+		buf[len] = 0;
+		assert_string_equal(buf, "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=600000000");
+		n++;
+	}
+	return n;
+}
+
+static int listen_at(const char *name)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", name);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	setenv("NOTIFY_SOCKET", name, 1);
+	return fd;
+}
+
+/* A file of 4 GB is checked for a minute, and a watchdog, or a start, waits no longer */
+static void long_work_is_told(void **state)
+{
+	const struct place *p = *state;
+	struct history *h;
+	char name[96];
+	uint32_t n;
+	int fd;
+
+	fill(p, 40000);
+	snprintf(name, sizeof(name), "%s/notify", p->dir);
+	fd = listen_at(name);
+	h = open_place(p, NOW);
+	n = heard(fd);
+	if (n < 2)
+		fail_msg("expected 2 messages at least of 40000 rows that are checked, got %u", n);
+	/* what is short tells nothing */
+	add(h, 1);
+	assert_int_equal(count(h), 40002);
+	assert_int_equal(heard(fd), 0);
+	forget(h, "0.0.0.0", 0);
+	n = heard(fd);
+	if (n < 2)
+		fail_msg("expected 2 messages at least of 20001 rows that go, got %u", n);
+	assert_int_equal(count(h), 20000);
+	assert_int_equal(heard(fd), 0);
+	history_close(h);
+	unsetenv("NOTIFY_SOCKET");
+	close(fd);
 }
 
 /*
@@ -602,6 +681,7 @@ int main(void)
 		TEST(adds_up_what_is_huge),
 		TEST(forgets_a_prefix),
 		TEST(forgets_in_one_pass),
+		TEST(long_work_is_told),
 		TEST(index_of_what_is_not_there),
 		TEST(bounded_in_rows),
 		TEST(unknown_ones_go_first),

@@ -92,6 +92,35 @@ static void disk_is_full_at_each_write_of_an_add(void **state)
 	faulty_vfs_end();
 }
 
+/*
+ * What is to go at once has no room in the log: it goes by batches.  Of a disk that fails all stays,
+ * and that is told.
+ */
+static void disk_is_full_for_all_of_a_forget(void **state)
+{
+	const struct prefix all = { .family = AF_INET };
+	struct history *h;
+	struct err e = { "" };
+	uint64_t gone;
+	uint32_t i;
+
+	faulty_vfs_use();
+	h = open_place(*state, NOW);
+	for (i = 0; i < 1000; i++)
+		add(h, i);
+	fault_at(1, 1, SQLITE_IOERR_WRITE);
+	assert_int_equal(history_forget(h, &all, &gone, &e), -EIO);
+	assert_int_equal(gone, 0);
+	assert_int_equal(count(h), 1000);
+	fault_at(1, 1, SQLITE_FULL);
+	assert_int_equal(history_forget(h, &all, &gone, &e), 0);
+	assert_int_equal(gone, 1000);
+	assert_int_equal(count(h), 0);
+	fault_at(0, 0, 0);
+	history_close(h);
+	faulty_vfs_end();
+}
+
 struct expect {
 	uint32_t next;		/* number of the visit that comes */
 	bool wrong;
@@ -699,6 +728,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_write_of_an_add_fails),
 		TEST(disk_is_full_at_each_write_of_an_add),
+		TEST(disk_is_full_for_all_of_a_forget),
 		TEST(writes_fail_at_random),
 		TEST(checkpoints_that_fail),
 		TEST(killed_at_each_write),
