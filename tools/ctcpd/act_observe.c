@@ -34,6 +34,18 @@ static uint64_t on_wire(const struct remote *r, uint64_t bytes)
 	return search_on_wire(bytes, r->now.mss, LINK_HEADER + ip + TCP_HEADER);
 }
 
+/*
+ * What loses may be one of many who share the address, by his own doing or on his own way: where
+ * most of what was carried does not share it, what counts is what that lost.
+ */
+static void leave_out_few(struct observation *o, const struct remote_apart *apart)
+{
+	if (apart->acked <= apart->of / 2 || apart->segs > o->segs)
+		return;
+	o->segs = apart->segs;
+	o->retrans = apart->retrans;
+}
+
 bool act_observe(struct remote *r, uint64_t epoch, int64_t now, struct observation *o)
 {
 	const struct remote_seen *b = &r->before;
@@ -49,6 +61,7 @@ bool act_observe(struct remote *r, uint64_t epoch, int64_t now, struct observati
 		.retrans = r->now.retrans - b->retrans, .best_rate = on_wire(r, r->now.best_rate),
 		.min_rtt_us = r->now.min_rtt_us, .app = r->now.app,
 	};
+	leave_out_few(o, &r->apart);
 	remember(r, epoch);
 	return usable;
 }

@@ -4,7 +4,8 @@
  *
  * Pure.  The counters of a remote are of a visit: those of another visit, and those of the first
  * poll that had it, are compared with nothing.  A poll that failed is none: what comes after it
- * spans both intervals.
+ * spans both intervals.  Of several flows what counts is what those lost that carried most: one
+ * user behind an address that others share does not have all of them paced down.
  */
 #ifndef CTCPD_ACT_OBSERVE_H
 #define CTCPD_ACT_OBSERVE_H

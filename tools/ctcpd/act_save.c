@@ -42,7 +42,8 @@ static bool is_of_its_time(const struct search *s, int64_t now)
 {
 	int64_t last = (s->seen > now ? s->seen : now) + AHEAD_S;
 
-	return s->again <= last && s->counted <= last && s->day <= last;
+	return s->again <= last && s->counted <= last && s->day <= last &&
+	       s->floor_until <= last;
 }
 
 /* What is known already stays: of what was saved by two devices the latest, too. */

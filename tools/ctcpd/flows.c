@@ -356,6 +356,16 @@ static bool add_sample(struct flows *fs, struct entry *en, const struct sample *
 	return true;
 }
 
+/* What looks between two polls have added is counted with that of the poll. */
+static void count_polled(struct flow *f)
+{
+	f->before = f->polled;
+	f->polled = (struct flow_counts){
+		.acked = f->facts.acked, .segs = (uint32_t)f->facts.segs,
+		.retrans = (uint32_t)f->facts.retrans,
+	};
+}
+
 static void want_looks(struct flows *fs, struct entry *en)
 {
 	if (!fs->polling || !judge_wants_looks(&en->flow.facts))
@@ -388,6 +398,8 @@ int flows_feed(struct flows *fs, const struct sample *s)
 		fs->had--;
 		return replace_flow(fs, en, s);
 	}
+	if (fs->polling)
+		count_polled(&en->flow);
 	want_looks(fs, en);
 	return 0;
 }
@@ -427,7 +439,8 @@ static bool is_gone(struct flows *fs, struct entry *en, struct end *end)
 	rc = end->ask(&en->flow.last.conn, &s, end->asked);
 	if (rc)
 		return rc == -ENOENT || en->missed > 1;
-	add_sample(fs, en, &s, !diag_sends(&s.conn));
+	if (add_sample(fs, en, &s, !diag_sends(&s.conn)))
+		count_polled(&en->flow);
 	en->missed = 0;
 	return !diag_sends(&s.conn);
 }

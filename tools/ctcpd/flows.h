@@ -27,9 +27,16 @@
 #define FLOWS_MAX	100000U	/* 110 MB; ctcpd.service has 256 MB for all */
 #define LOOKS_MAX	64	/* flows that are looked at between polls */
 
+/* Of flow_facts, as of a poll */
+struct flow_counts {
+	uint64_t acked;		/* bytes */
+	uint32_t segs, retrans;
+};
+
 struct flow {
 	struct sample last;
 	struct flow_facts facts;
+	struct flow_counts polled, before;	/* of the last poll that had it, and the one before */
 	uint64_t first_us;	/* CLOCK_BOOTTIME, when it was first seen */
 	uint32_t ifindex;	/* of the device that it leaves by, 0 = not known */
 	bool looks;		/* is looked at between polls */

@@ -15,11 +15,14 @@
 
 #include "remotes.h"
 
-#define NONE UINT32_MAX
+#define NONE		UINT32_MAX
+#define TELLING		5U	/* segments that a flow would lose, if it lost as all do */
+#define PPM		1000000ULL
 
 /* One flow's judgement of this poll */
 struct judged {
 	struct judgement judgement;
+	struct flow_counts since;	/* the last poll */
 	uint32_t next;		/* of the same remote, NONE = it is the last */
 };
 
@@ -144,14 +147,26 @@ static int add_gone(struct remotes *rs, struct entry *en, const struct judgement
 	return 0;
 }
 
-static int add_judged(struct remotes *rs, struct entry *en, const struct judgement *j)
+static struct flow_counts since_last(const struct flow *f)
+{
+	return (struct flow_counts){
+		.acked = f->polled.acked - f->before.acked,
+		.segs = f->polled.segs - f->before.segs,
+		.retrans = f->polled.retrans - f->before.retrans,
+	};
+}
+
+static int add_judged(struct remotes *rs, struct entry *en, const struct flow *f,
+		      const struct judgement *j)
 {
 	struct judged *list = grown(rs->judged, rs->n_judged, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	rs->judged = list;
-	list[rs->n_judged] = (struct judged){ .judgement = *j, .next = en->first };
+	list[rs->n_judged] = (struct judged){
+		.judgement = *j, .since = since_last(f), .next = en->first,
+	};
 	en->first = rs->n_judged++;
 	en->flows++;
 	return 0;
@@ -171,7 +186,7 @@ int remotes_flow(struct remotes *rs, const struct flow *f, bool closed)
 	/* the remote was forgotten under a flow that went on, or evicted */
 	if (en->begins && f->first_us < en->remote.began_us)
 		add_to(&en->before, &j);
-	return closed ? add_gone(rs, en, &j) : add_judged(rs, en, &j);
+	return closed ? add_gone(rs, en, &j) : add_judged(rs, en, f, &j);
 }
 
 /* --- its end ---------------------------------------------------------------------- */
@@ -212,6 +227,38 @@ static void set_sums(struct entry *en)
 		j->rate = (uint64_t)((double)j->acked * 1e6 / (double)us);
 }
 
+/* @part: parts per million of all segments that were sent again */
+static bool is_apart(const struct flow_counts *c, uint64_t part)
+{
+	uint64_t expected = c->segs * part / PPM;
+
+	return expected >= TELLING && (uint64_t)c->retrans * TELLING <= expected;
+}
+
+/* Of flows that are there: one that has just closed is not among them */
+static void set_apart(const struct remotes *rs, struct entry *en)
+{
+	struct remote_apart *apart = &en->remote.apart;
+	uint64_t segs = 0, retrans = 0;
+	uint32_t i;
+
+	*apart = (struct remote_apart){ 0 };
+	for (i = en->first; i != NONE; i = rs->judged[i].next) {
+		apart->of += rs->judged[i].since.acked;
+		segs += rs->judged[i].since.segs;
+		retrans += rs->judged[i].since.retrans;
+	}
+	for (i = en->first; i != NONE && segs; i = rs->judged[i].next) {
+		const struct flow_counts *c = &rs->judged[i].since;
+
+		if (!is_apart(c, retrans * PPM / segs))
+			continue;
+		apart->acked += c->acked;
+		apart->segs += c->segs;
+		apart->retrans += c->retrans;
+	}
+}
+
 /* What all flows of this visit say, as of this poll */
 static void judge(struct remotes *rs, struct entry *en)
 {
@@ -230,6 +277,7 @@ static void judge(struct remotes *rs, struct entry *en)
 	}
 	remote_judge(&facts, &en->remote.now);
 	set_sums(en);
+	set_apart(rs, en);
 }
 
 /* The next visit begins with the flows that are there. */

@@ -29,6 +29,16 @@ struct remote_seen {
 	uint32_t segs, retrans;
 };
 
+/*
+ * Of its flows since the last poll, those that did not lose as all of them together did, though
+ * each was long enough for that to show.  Whoever is one of several behind an address loses what he
+ * likes, and the others do not.
+ */
+struct remote_apart {
+	uint64_t acked, of;		/* bytes: of these, and of all */
+	uint32_t segs, retrans;		/* of these */
+};
+
 struct remote {
 	struct prefix addr;		/* full length */
 	uint32_t flows;			/* now */
@@ -39,6 +49,7 @@ struct remote {
 	uint32_t ifindex;
 	char algorithm[ALGORITHM_LEN];
 	bool paced;			/* a part of this visit was, at least */
+	struct remote_apart apart;
 	struct remote_seen before;
 };
 

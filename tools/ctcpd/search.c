@@ -36,6 +36,14 @@
  * needed to look for less; a full hour without loss to try PROBE more, twice as long after each
  * time in vain, up to a day; and CHANGES_MAX changes a day are the end of it for that day.
  *
+ * Floor.  An address may be shared, and one user of it can lose as he likes while he is alone, and
+ * carry little: the rate that was found so would be that of all others later.  So no rate is tried
+ * below a quarter (FLOOR) of one that was proved, and of one that carried its rate without loss,
+ * within the last two days; what loses at that too is taken back, which is no less than without
+ * pacing.  And while the rate is lower than it was then, more is tried after 4 h of full use, if
+ * the day has a change left, however often that was in vain.  Two days: so the changes of the day
+ * in which it was lowered do not outlast what is known.
+ *
  * Ranges: 400 Gbit/s for two weeks are 6e16 bytes; us <= 2^43, so that x % us * 1e6 < 2^63.
  */
 #include <string.h>
@@ -60,8 +68,11 @@
 #define PROBE		20U		/* rate / PROBE: 5 % */
 #define LESS		10U		/* rate / LESS: 10 %, where nothing tells how much */
 #define LOSING		3U
+#define FLOOR		4U		/* low / FLOOR: a quarter */
+#define FLOOR_S		(2 * DAY_S)	/* of that which it was so long ago */
 #define FULL_US		3600000000ULL	/* 1 h */
 #define PROBES_MAX	5U		/* 1 h << 5 is more than a day */
+#define PROBES_LOWERED	2U		/* 4 h */
 #define DAY_S		86400LL
 #define FORGET_S	(14 * DAY_S)
 #define FAILURES_MAX	5U		/* 1 d << 4 is more than two weeks */
@@ -219,10 +230,32 @@ static void take_back(struct search *s, enum search_reason reason, struct decisi
 	s->settling = false;
 }
 
-/* Below it no rate can be as good as none was. */
+static bool has_floor(const struct search *s)
+{
+	return s->floor && s->seen < s->floor_until;
+}
+
+/* Below it no rate can be as good as none was, or it is much less than was proved. */
 static uint64_t floor_of(const struct search *s)
 {
-	return clamp_rate(percent_of(search_goodput(&s->base), NO_WORSE));
+	uint64_t least = percent_of(search_goodput(&s->base), NO_WORSE);
+
+	return clamp_rate(has_floor(s) ? larger(least, s->floor) : least);
+}
+
+/* It carries, or did, what is known to be without loss. */
+static void raise_floor(struct search *s)
+{
+	if (has_floor(s) && s->floor > s->low / FLOOR)
+		return;
+	s->floor = s->low / FLOOR;
+	s->floor_until = s->seen + FLOOR_S;
+}
+
+/* It was more within FLOOR_S. */
+static bool is_lowered(const struct search *s)
+{
+	return has_floor(s) && s->floor > s->low / FLOOR;
 }
 
 /* Of a rate that is proved: what of it is kept */
@@ -242,6 +275,7 @@ static void keep(struct search *s, uint64_t rate, enum search_reason reason, str
 	s->full_us = 0;
 	s->upward = false;
 	s->low = rate;
+	raise_floor(s);
 	set_rate(s, with_margin(s, rate), reason, d);
 }
 
@@ -445,6 +479,14 @@ static void observe_trying(struct search *s, const struct observation *o, struct
 	}
 }
 
+/* What lost, and a step; where the floor is between them, that */
+static uint64_t below_high(const struct search *s)
+{
+	uint64_t less = s->high - s->high / LESS;
+
+	return has_floor(s) ? larger(less, s->floor) : less;
+}
+
 /* Between what was carried at best and, where it is known, what lost: the first one */
 static void begin_trying(struct search *s, enum search_reason reason, struct decision *d)
 {
@@ -460,7 +502,11 @@ static void begin_trying(struct search *s, enum search_reason reason, struct dec
 	if (first < least)
 		first = least;
 	if (s->high && first >= s->high)
-		first = s->high - s->high / LESS;
+		first = below_high(s);
+	if (s->high && first >= s->high) {
+		take_back(s, SEARCH_NO_HELP, d);
+		return;
+	}
 	s->step = first;
 	try_rate(s, first, reason, d);
 }
@@ -512,7 +558,8 @@ static void probe(struct search *s, struct decision *d)
 
 static void observe_kept(struct search *s, const struct observation *o, struct decision *d)
 {
-	uint64_t wait = FULL_US << (s->probes < PROBES_MAX ? s->probes : PROBES_MAX);
+	uint32_t most = is_lowered(s) ? PROBES_LOWERED : PROBES_MAX;
+	uint64_t wait = FULL_US << (s->probes < most ? s->probes : most);
 
 	if (search_has_lost(s, o->retrans, o->segs)) {
 		tally_add(&s->now, o);
@@ -526,6 +573,7 @@ static void observe_kept(struct search *s, const struct observation *o, struct d
 	if (!is_full(s, rate_of(o->acked, o->us)))
 		return;
 	s->full_us += o->us;
+	raise_floor(s);
 	if (wait > DAY_S * PPM)
 		wait = DAY_S * PPM;
 	if (s->full_us >= wait && may_change(s) && s->low < RATE_MAX)
@@ -542,6 +590,7 @@ static void move_times(struct search *s, int64_t now)
 	if (!s->seen || back <= 0)
 		return;
 	s->again -= s->again ? back : 0;
+	s->floor_until -= s->floor_until ? back : 0;
 	s->day -= s->day ? back : 0;
 	s->counted -= s->counted ? back : 0;
 	s->seen = now;

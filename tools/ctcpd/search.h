@@ -69,6 +69,8 @@ struct search {
 	 */
 	uint64_t low, high;
 	uint64_t step;		/* bytes/s: of the next one upward */
+	uint64_t floor;		/* bytes/s: no less is tried ... */
+	int64_t floor_until;	/* s: ... until then; 0 = there is none */
 	uint64_t better;	/* bytes/s: it lost, but carried more than without; 0 = none */
 	uint64_t better_goodput;
 	uint32_t better_part;	/* parts per million that were sent again */

@@ -35,6 +35,7 @@ struct sim {
 	uint64_t shares;	/* bytes/s of a hop that those of its subnet share, 0 = none ... */
 	bool gentle;		/* ... which queues what is more, and drops nothing */
 	bool idle;
+	bool loser;		/* one of its users, of 10 % of all, loses what he sends */
 };
 
 struct world {

@@ -413,6 +413,16 @@ static uint32_t active(const struct world *w, const struct sim *s)
 }
 
 /* What is above what it takes is lost, and then it carries 4 of 5. */
+static void loses_a_tenth(struct remote *r, uint64_t bytes)
+{
+	uint32_t segs = (uint32_t)(bytes / 1448);
+
+	r->now.retrans += segs / 10;
+	r->apart = (struct remote_apart){
+		.acked = bytes / 10 * 9, .of = bytes, .segs = segs / 10 * 9,
+	};
+}
+
 static void sends(struct world *w, struct sim *s)
 {
 	struct judgement *j = &s->remote.now;
@@ -429,6 +439,8 @@ static void sends(struct world *w, struct sim *s)
 	j->retrans += loses ? (uint32_t)(bytes / 1448 / 100) : 0;
 	j->verdict = loses ? VERDICT_OVERRUN : VERDICT_CLEAN;
 	j->best_rate = takes;
+	if (s->loser)
+		loses_a_tenth(&s->remote, bytes);
 	s->remote.flows = 1;
 	s->remote.seen_us = w->us;
 }
@@ -549,6 +561,27 @@ static void differences(void **state)
 	assert_int_equal(o.acked, 15340);
 }
 
+/* Of flows of which most lost nothing; where they carried less than half, all count */
+static void few_do_not_count(void **state)
+{
+	struct remote r = counters(1000, 1448000, 1000, 10);
+	struct observation o;
+
+	(void)state;
+	act_observe(&r, 1, NOW, &o);
+	next(&r, 6000, 1448000 + 14480, 1010, 13);
+	r.apart = (struct remote_apart){ .acked = 8000, .of = 14480, .segs = 6, .retrans = 1 };
+	assert_true(act_observe(&r, 2, NOW + 5, &o));
+	assert_int_equal(o.acked, 15140);
+	assert_int_equal(o.segs, 6);
+	assert_int_equal(o.retrans, 1);
+	next(&r, 11000, 1448000 + 2 * 14480, 1020, 16);
+	r.apart = (struct remote_apart){ .acked = 7240, .of = 14480, .segs = 5, .retrans = 0 };
+	assert_true(act_observe(&r, 3, NOW + 10, &o));
+	assert_int_equal(o.segs, 10);
+	assert_int_equal(o.retrans, 3);
+}
+
 static void nothing_to_compare_with(void **state)
 {
 	struct remote r = counters(1000, 1000, 10, 1);
@@ -644,6 +677,26 @@ static void keeps_what_it_takes(void **state)
 	assert_in_range(said(w, "192.0.2.7: "), w->settings, w->settings + 1);
 	polls(w, 20);
 	assert_in_range(said(w, "192.0.2.7: "), w->settings, w->settings + 1);
+}
+
+/* One user of an address loses for hours: the others have the rate that was found. */
+static void one_of_many_loses(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+	uint32_t i;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	assert_in_range(rate, 98 * MB, 99 * MB);
+	s->loser = true;
+	for (i = 0; i < 3600 / POLL_S * 4; i++) {
+		polls(w, 1);
+		if (rate_of(w, s) < rate)
+			fail_msg("expected no less than %llu, got %llu after %u polls",
+				 (unsigned long long)rate, (unsigned long long)rate_of(w, s), i);
+	}
 }
 
 static void others_are_left(void **state)
@@ -2493,7 +2546,7 @@ static void killed(void **state)
 /* Who has written there would have it not tried, or kept, for ever; a clock of 1970 is none such */
 static void history_of_times_to_come(void **state)
 {
-	static const char * const fields[] = { "again", "counted", "day" };
+	static const char * const fields[] = { "again", "counted", "day", "floor-until" };
 	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	int64_t now;
@@ -2530,6 +2583,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differences),
 		cmocka_unit_test(nothing_to_compare_with),
+		cmocka_unit_test(few_do_not_count),
 		cmocka_unit_test(hosts_add_up),
 		cmocka_unit_test(table_is_bounded),
 		cmocka_unit_test(subnet_is_bounded),
@@ -2538,6 +2592,7 @@ int main(void)
 		TEST(found_after_ten),
 		TEST(keeps_what_it_takes),
 		TEST(others_are_left),
+		TEST(one_of_many_loses),
 		TEST(failed_polls),
 		TEST(observe_sets_nothing),
 		TEST(there_and_back),

@@ -130,6 +130,30 @@ static void poll_of(uint64_t at_us, uint64_t first, uint64_t n, uint32_t segs)
 	end();
 }
 
+/* Since the poll before the last: what looks between them added is of it */
+static void test_counts_of_a_poll(void **state)
+{
+	const struct flow *f;
+
+	(void)state;
+	poll_of(POLL_US, 1, 1, 1000);
+	poll_of(2 * POLL_US, 1, 1, 1100);
+	f = (const struct flow *)((const char *)facts_of(1) - offsetof(struct flow, facts));
+	assert_int_equal(f->polled.segs, 100);
+	assert_int_equal(f->before.segs, 0);
+	feed(1, 2 * POLL_US + POLL_US / 2, 1130);
+	assert_int_equal(f->polled.segs, 100);
+	poll_of(3 * POLL_US, 1, 1, 1150);
+	assert_int_equal(f->polled.segs, 150);
+	assert_int_equal(f->before.segs, 100);
+	assert_int_equal(f->polled.acked - f->before.acked, 50 * 1448);
+	/* one that the dump missed, and the kernel was asked for */
+	kernel.s = sample_of(1, 4 * POLL_US, 1175);
+	poll_of(4 * POLL_US, 1, 0, 0);
+	assert_int_equal(f->polled.segs, 175);
+	assert_int_equal(f->before.segs, 150);
+}
+
 static void test_first_counts_nothing(void **state)
 {
 	(void)state;
@@ -514,7 +538,8 @@ int main(void)
 		TEST(test_failed_dump), TEST(test_many_gone), TEST(test_last_counters),
 		TEST(test_counters_back), TEST(test_another_peer),
 		TEST(test_time_stands_still), TEST(test_drops),
-		TEST(test_drops_before_the_device), TEST(test_looks), TEST(test_each_ends),
+		TEST(test_drops_before_the_device), TEST(test_looks),
+		TEST(test_counts_of_a_poll), TEST(test_each_ends),
 		TEST(test_bytes), TEST(test_drops_of_a_device_anew), TEST(test_device_changes),
 		TEST(test_same_device), TEST(test_bound),
 	};

@@ -132,6 +132,49 @@ static void test_visit(void **state)
 	remotes_free(rs);
 }
 
+/* In the last poll, beside what was done before */
+static struct flow lately(uint64_t acked, uint32_t segs, uint32_t retrans)
+{
+	struct flow f = flow("192.0.2.1", 1000000000 + acked, 700000 + segs, 7000 + retrans);
+
+	f.before = (struct flow_counts){ 1000000000, 700000, 7000 };
+	f.polled = (struct flow_counts){ 1000000000 + acked, 700000 + segs, 7000 + retrans };
+	return f;
+}
+
+/* Of four that share an address one loses a tenth, and the others nothing but by chance. */
+static void test_apart(void **state)
+{
+	struct remotes *rs = remotes_new();
+	struct ended e = { 0 };
+	struct seen seen[] = {
+		{ lately(10000000, 7000, 700), false },
+		{ lately(20000000, 14000, 0), false },
+		{ lately(30000000, 21000, 2), false },
+		/* too short for what all lose to show: 1.6 % of 300 are 5, of 200 3 */
+		{ lately(300000, 200, 0), false },
+	};
+	const struct remote_apart *apart;
+	uint32_t i;
+
+	(void)state;
+	poll(rs, START, seen, 4, &e);
+	apart = &found(rs, "192.0.2.1")->apart;
+	assert_int_equal(apart->of, 60300000);
+	assert_int_equal(apart->acked, 50000000);
+	assert_int_equal(apart->segs, 35000);
+	assert_int_equal(apart->retrans, 2);
+	/* what all of them share is nobody's own: none lost a fifth of it, or less */
+	for (i = 0; i < 4; i++)
+		seen[i].flow = lately(10000000, 7000, 30 + 20 * i);
+	poll(rs, START + 5 * S, seen, 4, &e);
+	apart = &found(rs, "192.0.2.1")->apart;
+	assert_int_equal(apart->of, 40000000);
+	assert_int_equal(apart->acked, 0);
+	assert_int_equal(apart->segs, 0);
+	remotes_free(rs);
+}
+
 /* What comes again within the gap goes on; nothing acknowledged is no visit. */
 static void test_gap(void **state)
 {
@@ -384,6 +427,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_visit),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_failed_poll),

@@ -327,6 +327,96 @@ static void test_slower_later(void **state)
 	assert_near(search_goodput(&l.s.proof), GBIT / 2, 0.03);
 }
 
+/* A user of a shared address who is alone for 20 h of the second day, and takes what he likes */
+static uint64_t alone(const struct model *m, int64_t at, uint64_t part)
+{
+	return at < BEGIN + DAY_S || at >= BEGIN + DAY_S + 20 * 3600 ? m->takes : m->takes / part;
+}
+
+static uint64_t takes_a_third(const struct model *m, int64_t at)
+{
+	return alone(m, at, 3);
+}
+
+static uint64_t takes_a_twentieth(const struct model *m, int64_t at)
+{
+	return alone(m, at, 20);
+}
+
+/* Not below a quarter of what was proved, within two days of that: rather not at all */
+static void test_floor(void **state)
+{
+	struct model m = fixed;
+	struct loop l;
+	uint32_t i;
+
+	(void)state;
+	m.changes = takes_a_twentieth;
+	begin(&l, m);
+	until(&l, SEARCH_KEPT, 90);
+	steps(&l, (uint32_t)(BEGIN + DAY_S - l.now) / 5);
+	assert_near(l.s.rate, GBIT, 0.03);
+	for (i = 0; i < 20 * 3600 / 5; i++) {
+		step(&l);
+		if (l.s.rate && l.s.rate < GBIT / 4 / 100 * 99)
+			fail_msg("expected none below %llu, got %llu at step %u", GBIT / 4,
+				 (unsigned long long)l.s.rate, i);
+	}
+	assert_int_equal(l.s.state, SEARCH_TAKEN_BACK);
+}
+
+/* Kept at @rate, it loses 1 % of 10,000 segments in three intervals, and carries all of it */
+static void loses_at(struct search *s, uint64_t rate)
+{
+	struct observation o = {
+		.at = BEGIN, .us = INTERVAL_US, .verdict = VERDICT_OVERRUN, .segs = 10000,
+		.retrans = 100, .acked = rate * 5, .paced = rate, .min_rtt_us = 47000,
+	};
+	struct decision d;
+	int i;
+
+	*s = (struct search){ .state = SEARCH_KEPT, .rate = rate, .low = rate, .seen = BEGIN,
+			      .counted = BEGIN, .floor = 100 * MBIT,
+			      .floor_until = BEGIN + DAY_S };
+	for (i = 0; i < 3; i++) {
+		o.at += 5;
+		search_observe(s, &o, MIN_RTT, &d);
+	}
+}
+
+/* A step of a tenth ends at the floor, and from there none goes on. */
+static void test_step_to_the_floor(void **state)
+{
+	struct search s;
+
+	(void)state;
+	loses_at(&s, 105 * MBIT);
+	assert_int_equal(s.state, SEARCH_TRYING);
+	assert_int_equal(s.rate, 100 * MBIT);
+	loses_at(&s, 100 * MBIT);
+	assert_int_equal(s.state, SEARCH_TAKEN_BACK);
+	assert_int_equal(s.rate, 0);
+	loses_at(&s, 200 * MBIT);
+	assert_int_equal(s.rate, 180 * MBIT);
+}
+
+/* Nor do those who come later wait for the rate that was theirs as long as he held it down */
+static void test_back_from_less(void **state)
+{
+	struct model m = fixed;
+	struct loop l;
+
+	(void)state;
+	m.changes = takes_a_third;
+	begin(&l, m);
+	until(&l, SEARCH_KEPT, 90);
+	steps(&l, (uint32_t)(BEGIN + DAY_S + 20 * 3600 - l.now) / 5);
+	assert_near(l.s.rate, GBIT / 3, 0.03);
+	steps(&l, (4 * 3600 + 600) / 5);
+	assert_int_equal(l.s.state, SEARCH_KEPT);
+	assert_near(l.s.rate, GBIT, 0.03);
+}
+
 static uint64_t daily(const struct model *m, int64_t at)
 {
 	return (uint64_t)((double)m->takes * (0.75 + 0.25 * sin((double)at / DAY_S * 2 * M_PI)));
@@ -947,6 +1037,9 @@ int main(void)
 		cmocka_unit_test(test_buffer),
 		cmocka_unit_test(test_faster_later),
 		cmocka_unit_test(test_slower_later),
+		cmocka_unit_test(test_floor),
+		cmocka_unit_test(test_step_to_the_floor),
+		cmocka_unit_test(test_back_from_less),
 		cmocka_unit_test(test_no_flapping),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_margin),
