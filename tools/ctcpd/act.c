@@ -153,7 +153,7 @@ static void observe(struct act *a, struct remotes *rs, int64_t now)
 	act_table_again(&a->table);
 	remotes_each(rs, each_remote, &p);
 	act_subnets(a, now);
-	act_merge(a, now);
+	act_merge(a, rs, now);
 }
 
 void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, int64_t now)

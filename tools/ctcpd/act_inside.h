@@ -127,7 +127,10 @@ bool act_stand_down(struct act *a, struct acting *e, const char *why, int64_t no
 
 /* act_subnet.c */
 void act_active(struct act *a, struct acting *host, const struct observation *o);
-void act_merge(struct act *a, int64_t now);	/* those that are held by one thing */
+/* Those that are held by one thing; @rs: those that are there, also of no search */
+void act_merge(struct act *a, struct remotes *rs, int64_t now);
+/* Whether it shows nothing of what the hosts of its subnet are paced for, and is held by that */
+bool act_is_stranger(const struct act *a, const struct remote *r, const struct observation *o);
 
 /* act_hands.c */
 void act_unknow(struct act *a);			/* it is to be read again */

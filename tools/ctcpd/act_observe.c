@@ -27,11 +27,16 @@ static void remember(struct remote *r, uint64_t epoch)
 	};
 }
 
+uint64_t act_on_wire(const struct prefix *remote, const struct judgement *j, uint64_t bytes)
+{
+	uint32_t ip = remote->family == AF_INET ? IP4_HEADER : IP6_HEADER;
+
+	return search_on_wire(bytes, j->mss, LINK_HEADER + ip + TCP_HEADER);
+}
+
 static uint64_t on_wire(const struct remote *r, uint64_t bytes)
 {
-	uint32_t ip = r->addr.family == AF_INET ? IP4_HEADER : IP6_HEADER;
-
-	return search_on_wire(bytes, r->now.mss, LINK_HEADER + ip + TCP_HEADER);
+	return act_on_wire(&r->addr, &r->now, bytes);
 }
 
 /*

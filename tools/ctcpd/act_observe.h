@@ -18,6 +18,8 @@
  * with.  All but what was in force, which is the caller's to tell.
  */
 bool act_observe(struct remote *r, uint64_t epoch, int64_t now, struct observation *o);
+/* With all headers, as a class counts: bytes, or bytes/s */
+uint64_t act_on_wire(const struct prefix *remote, const struct judgement *j, uint64_t bytes);
 /* One more remote of the subnet, in the same poll */
 void act_observe_add(struct observation *sum, const struct observation *o);
 

@@ -159,8 +159,10 @@ void act_remote(struct act *a, struct remote *r, int64_t now)
 
 	if (e) {
 		r->paced |= e->force != 0;
-		if (seen)
+		if (seen) {
 			act_observe_add(&e->sum, &o);
+			e->stranger |= act_is_stranger(a, r, &o);
+		}
 		return;
 	}
 	e = search_for(a, r, now);
@@ -172,6 +174,17 @@ void act_remote(struct act *a, struct remote *r, int64_t now)
 		observe(a, e, &o, now);
 }
 
+/* Back to its hosts, of which that one is none: what it takes it shows unpaced */
+static void veto(struct act *a, struct acting *subnet, int64_t now)
+{
+	const struct search was = subnet->search;
+	struct decision d;
+
+	search_veto(&subnet->search, now, &d);
+	subnet->together = 0;
+	act_decide(a, subnet, &d, &was, NULL, now);
+}
+
 void act_subnets(struct act *a, int64_t now)
 {
 	struct acting *e, *next;
@@ -180,11 +193,15 @@ void act_subnets(struct act *a, int64_t now)
 		return;
 	act_table_each(&a->table, e, next) {
 		struct observation sum = e->sum;
+		bool stranger = e->stranger;
 
-		if (!sum.us)
-			continue;
 		e->sum = (struct observation){ 0 };
-		if (acting_is_active(e))
+		e->stranger = false;
+		if (!acting_is_active(e))
+			continue;
+		if (stranger)
+			veto(a, e, now);
+		else if (sum.us)
 			observe(a, e, &sum, now);
 	}
 }

@@ -76,7 +76,7 @@ struct history *history_open(const char *file, const struct history_limits *limi
 			     bool *aside, int *rc, struct err *e);	/* NULL: *rc, e */
 void history_close(struct history *h);
 int history_add(struct history *h, const struct visit *v, int64_t now, struct err *e);
-/* @remote NULL: of all; newest first; what @each returns ends it */
+/* @remote NULL: of all; a prefix: of all in it; newest first; what @each returns ends it */
 int history_each(struct history *h, const struct prefix *remote, int64_t since, visit_fn each,
 		 void *data, struct err *e);
 /* Visits that ended at @since or later, by remote; what @each returns ends it */

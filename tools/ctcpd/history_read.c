@@ -58,19 +58,29 @@ static int one_visit(sqlite3_stmt *s, void *data)
 static const char all_visits[] =
 	"SELECT" VISIT_COLUMNS ", " ENDED " FROM visit WHERE " SINCE
 	" ORDER BY stamp DESC, id DESC";
-static const char visits_of_one[] =
-	"SELECT" VISIT_COLUMNS ", " ENDED " FROM visit WHERE remote = ?3 AND " SINCE
+static const char visits_of_some[] =
+	"SELECT" VISIT_COLUMNS ", " ENDED " FROM visit"
+	" WHERE remote BETWEEN ?3 AND ?4 AND length(remote) = ?5 AND " SINCE
 	" ORDER BY stamp DESC, id DESC";
+
+static void bind_remotes(sqlite3_stmt *s, const struct prefix *of)
+{
+	unsigned char low[16], high[16];
+	int bytes = prefix_range(of, low, high);
+
+	sqlite3_bind_blob(s, 3, low, bytes, SQLITE_TRANSIENT);
+	sqlite3_bind_blob(s, 4, high, bytes, SQLITE_TRANSIENT);
+	sqlite3_bind_int(s, 5, bytes);
+}
 
 static int read_visits(struct history *h, const struct prefix *remote, int64_t since,
 		       struct visits *to, struct err *e)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = start(h, remote ? visits_of_one : all_visits, since, &s, e);
+	int rc = start(h, remote ? visits_of_some : all_visits, since, &s, e);
 
 	if (!rc && remote)
-		sqlite3_bind_blob(s, 3, remote->addr, remote->family == AF_INET ? 4 : 16,
-				  SQLITE_TRANSIENT);
+		bind_remotes(s, remote);
 	if (!rc)
 		rc = walk(h, s, one_visit, to, e);
 	sqlite3_finalize(s);

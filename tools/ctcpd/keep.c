@@ -224,7 +224,7 @@ static int each_waiting(const struct keep *k, const struct prefix *remote, int64
 	for (i = k->n; i > 0 && !rc; i--) {
 		const struct visit *v = &k->waiting[(k->first + i - 1) % KEEP_MAX];
 
-		if (v->ended >= since && (!remote || prefix_equal(remote, &v->remote)))
+		if (v->ended >= since && (!remote || prefix_holds(remote, &v->remote)))
 			rc = each(v, data);
 	}
 	return rc;

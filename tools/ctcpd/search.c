@@ -75,6 +75,7 @@
 #define PROBES_LOWERED	2U		/* 4 h */
 #define DAY_S		86400LL
 #define FORGET_S	(14 * DAY_S)
+#define VETO_S		3600LL
 #define FAILURES_MAX	5U		/* 1 d << 4 is more than two weeks */
 #define CHANGES_MAX	24U		/* a day */
 #define US_MAX		(1ULL << 43)
@@ -179,6 +180,11 @@ bool search_counts(const struct observation *o)
 	       o->verdict == VERDICT_CLEAN;
 }
 
+bool search_is_held(const struct observation *o)
+{
+	return o->segs && o->app <= APP_MAX;
+}
+
 /* --- changes --------------------------------------------------------------- */
 
 static void set_rate(struct search *s, uint64_t rate, enum search_reason reason,
@@ -217,10 +223,12 @@ static void forget(struct search *s, struct decision *d)
 	s->counted = 0;
 }
 
-static void take_back(struct search *s, enum search_reason reason, struct decision *d)
+/* @first: s, that it is not tried again after the first failure */
+static void take_back_for(struct search *s, int64_t first, enum search_reason reason,
+			  struct decision *d)
 {
 	unsigned int shift = s->failures < FAILURES_MAX ? s->failures : FAILURES_MAX;
-	int64_t wait = DAY_S << shift;
+	int64_t wait = first << shift;
 
 	begin_watching(s);
 	s->state = SEARCH_TAKEN_BACK;
@@ -241,6 +249,11 @@ static uint64_t floor_of(const struct search *s)
 	uint64_t least = percent_of(search_goodput(&s->base), NO_WORSE);
 
 	return clamp_rate(has_floor(s) ? larger(least, s->floor) : least);
+}
+
+static void take_back(struct search *s, enum search_reason reason, struct decision *d)
+{
+	take_back_for(s, DAY_S, reason, d);
 }
 
 /* It carries, or did, what is known to be without loss. */
@@ -629,6 +642,14 @@ void search_stand_down(struct search *s, int64_t now)
 	move_times(s, now);
 	s->seen = now;
 	take_back(s, SEARCH_NO_REASON, &unused);
+}
+
+void search_veto(struct search *s, int64_t now, struct decision *d)
+{
+	memset(d, 0, sizeof(*d));
+	move_times(s, now);
+	s->seen = now > 0 ? now : 1;
+	take_back_for(s, VETO_S, SEARCH_VETO, d);
 }
 
 /* Near enough for every other way to find the rate: it is left alone. */

@@ -111,6 +111,7 @@ enum search_reason {
 	SEARCH_TOO_MANY,	/* taken back: its rate changes too often */
 	SEARCH_NEAR,		/* round trip too short */
 	SEARCH_FORGOTTEN,
+	SEARCH_VETO,		/* of a subnet: a host of it is not held by what the others share */
 	SEARCH_REASONS
 };
 
@@ -132,22 +133,32 @@ void search_tick(struct search *s, int64_t now, struct decision *d);
 /* Somebody else changed what was paced, or an administrator set up his own: it is not paced */
 void search_stand_down(struct search *s, int64_t now);
 
+/* Of a subnet: it is not to be paced as one, for an hour at first */
+void search_veto(struct search *s, int64_t now, struct decision *d);
+
 /* Whether so many segments of one interval, or of several, are a loss beside what is known */
 bool search_has_lost(const struct search *s, uint64_t retrans, uint64_t segs);
 /* Whether it says something of the path at all */
 bool search_counts(const struct observation *o);
+/* There was data to send nearly all the time: what it carried is what it was let */
+bool search_is_held(const struct observation *o);
 
 #define SEARCH_ALIKE_MIN	3U	/* hosts that show the same */
 
 /*
  * Whether hosts of a subnet are held by something that they share: at least SEARCH_ALIKE_MIN of
  * them, and two thirds of those that are kept, within a quarter of their median, and @together,
- * what several of them took at one time without loss, is no more than one of them takes.
- * *@rate: the median, which no single host decides.
+ * what several of them took at one time without loss, is no more than one of them takes.  One
+ * that takes a tenth more than the median, as does @used, what other hosts of the subnet were seen
+ * to take without loss, is a veto; and of one that is being tried nobody knows as yet.
+ * *@rate: the highest of all of these.
  */
-bool search_alike(const struct search *const *hosts, uint32_t n, uint64_t together,
+bool search_alike(const struct search *const *hosts, uint32_t n, uint64_t together, uint64_t used,
 		  uint64_t *rate);
-/* The subnet's own, from then on, to be proved as any other */
+/*
+ * The subnet's own, from then on, to be proved as any other, but that no host of it had less alone:
+ * where it loses at @rate, and NO_WORSE of that, it is taken back.
+ */
 void search_begin_subnet(struct search *s, const struct search *const *hosts, uint32_t n,
 			 uint64_t rate, int64_t now);
 

@@ -4,11 +4,16 @@
  *
  * That they take alike is no proof: each may have a port of its own of that speed, and then
  * one class for all would hold them to a part of it.  So what they took together is asked for.
+ * Nor are those that show it all that there are: whoever has three of them can show what he likes.
+ * So what the others were seen to take is a veto, and no rate is below it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "search.h"
+
+#define NO_WORSE	98U		/* percent */
+#define FLOOR_S		(14 * 86400LL)	/* it has to show anew by then what it takes */
 
 static int by_rate(const void *a, const void *b)
 {
@@ -43,10 +48,27 @@ static uint32_t count_near(const uint64_t *rates, uint32_t n, uint64_t median)
 	return near;
 }
 
-bool search_alike(const struct search *const *hosts, uint32_t n, uint64_t together,
+static bool is_tried(const struct search *const *hosts, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (hosts[i]->state == SEARCH_TRYING)
+			return true;
+	return false;
+}
+
+static uint64_t most_of(const uint64_t *rates, uint32_t n, uint64_t used)
+{
+	uint64_t most = n ? rates[n - 1] : 0;
+
+	return used > most ? used : most;
+}
+
+bool search_alike(const struct search *const *hosts, uint32_t n, uint64_t together, uint64_t used,
 		  uint64_t *rate)
 {
-	uint64_t *rates = calloc((size_t)n + 1, sizeof(*rates)), median;
+	uint64_t *rates = calloc((size_t)n + 1, sizeof(*rates)), median, most;
 	uint32_t kept, near;
 
 	if (!rates)
@@ -54,10 +76,13 @@ bool search_alike(const struct search *const *hosts, uint32_t n, uint64_t togeth
 	kept = kept_rates(hosts, n, rates);
 	median = kept ? rates[kept / 2] : 0;
 	near = count_near(rates, kept, median);
+	most = most_of(rates, kept, used);
 	free(rates);
 	if (near < SEARCH_ALIKE_MIN || (uint64_t)near * 3 < (uint64_t)kept * 2)
 		return false;
-	*rate = median;
+	if (most > median + median / 10 || is_tried(hosts, n))
+		return false;
+	*rate = most;
 	return together && together <= median + median / 10;
 }
 
@@ -81,6 +106,8 @@ void search_begin_subnet(struct search *s, const struct search *const *hosts, ui
 	s->state = SEARCH_TRYING;
 	s->rate = rate;
 	s->step = rate / 20 + 1;
+	s->floor = rate / 100 * NO_WORSE;
+	s->floor_until = now + FLOOR_S;
 	s->settling = true;
 	s->changes = 1;
 	s->seen = now;

@@ -34,6 +34,7 @@ static const char * const reasons[SEARCH_REASONS] = {
 	[SEARCH_TOO_MANY] = "the rate that it takes changes too often",
 	[SEARCH_NEAR] = "its round trip is too short to be paced",
 	[SEARCH_FORGOTTEN] = "it had no interval that counts for two weeks",
+	[SEARCH_VETO] = "a host of it takes more, or has much to send and did not show the same",
 };
 
 static const char * const names[SEARCH_REASONS] = {
@@ -50,6 +51,7 @@ static const char * const names[SEARCH_REASONS] = {
 	[SEARCH_TOO_MANY] = "too-many",
 	[SEARCH_NEAR] = "near",
 	[SEARCH_FORGOTTEN] = "forgotten",
+	[SEARCH_VETO] = "veto",
 };
 
 const char *search_reason_name(enum search_reason reason)

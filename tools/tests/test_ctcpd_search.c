@@ -869,17 +869,22 @@ static void fill(struct search *list, const struct search **of, const uint64_t *
 static void test_alike(void **state)
 {
 	static const struct {
-		uint64_t rates[6], together, rate;	/* mbit/s, of all 0: they are not */
+		uint64_t rates[6], together, used, rate;	/* mbit/s, of all 0: they are not */
 	} cases[] = {
-		{ { 900, 910, 905 }, 900, 905 },
-		{ { 900, 910 }, 900, 0 },			/* two hosts are too few */
-		{ { 900, 910, 0 }, 900, 0 },
-		{ { 900, 910, 905 }, 0, 0 },			/* never seen together */
-		{ { 900, 910, 905 }, 1800, 0 },			/* each has its own */
-		{ { 900, 910, 905, 1 }, 900, 905 },		/* one host pulls nobody down */
-		{ { 900, 910, 905, 10000 }, 900, 910 },		/* nor up */
-		{ { 900, 910, 905, 10, 20 }, 900, 0 },	/* three of five are too few */
-		{ { 100, 300, 900, 2700 }, 900, 0 },
+		{ { 900, 910, 905 }, 900, 0, 910 },		/* none has less than it had */
+		{ { 900, 910 }, 900, 0, 0 },			/* two hosts are too few */
+		{ { 900, 910, 0 }, 900, 0, 0 },
+		{ { 900, 910, 905 }, 0, 0, 0 },			/* never seen together */
+		{ { 900, 910, 905 }, 1800, 0, 0 },		/* each has its own */
+		{ { 900, 910, 905, 1 }, 900, 0, 910 },		/* one host pulls nobody down */
+		{ { 900, 910, 905, 10000 }, 900, 0, 0 },	/* nor is one that takes more */
+		{ { 900, 910, 905, 990 }, 900, 0, 990 },
+		{ { 900, 910, 905, 1010 }, 900, 0, 0 },
+		{ { 900, 910, 905 }, 900, 1000, 0 },		/* nor another one */
+		{ { 900, 910, 905 }, 900, 990, 990 },
+		{ { 900, 910, 905 }, 900, 300, 910 },
+		{ { 900, 910, 905, 10, 20 }, 900, 0, 0 },	/* three of five are too few */
+		{ { 100, 300, 900, 2700 }, 900, 0, 0 },
 	};
 	struct search list[6];
 	const struct search *of[6];
@@ -892,10 +897,65 @@ static void test_alike(void **state)
 
 		fill(list, of, cases[i].rates, 6);
 		rate = 0;
-		alike = search_alike(of, 6, cases[i].together * MBIT, &rate);
+		alike = search_alike(of, 6, cases[i].together * MBIT, cases[i].used * MBIT,
+				     &rate);
 		if (alike != !!cases[i].rate || (alike && rate != cases[i].rate * MBIT))
 			fail_msg("case %zu: %d, %llu", i, alike, (unsigned long long)rate);
 	}
+}
+
+/* Of one that is being tried nobody knows what it takes. */
+static void test_alike_but_one_is_tried(void **state)
+{
+	static const uint64_t rates[] = { 900, 910, 905, 0 };
+	const struct search *of[4];
+	struct search list[4];
+	uint64_t rate;
+
+	(void)state;
+	fill(list, of, rates, 4);
+	assert_true(search_alike(of, 4, 900 * MBIT, 0, &rate));
+	list[3].state = SEARCH_TRYING;
+	list[3].rate = 900 * MBIT;
+	assert_false(search_alike(of, 4, 900 * MBIT, 0, &rate));
+}
+
+/* Whatever is lost: at least 98 % of what its hosts had, or nothing */
+static void test_subnet_is_not_lowered(void **state)
+{
+	static const uint64_t rates[] = { 900, 910, 905 };
+	const struct search *of[3];
+	struct search list[3];
+	struct loop l;
+	uint32_t i;
+
+	(void)state;
+	fill(list, of, rates, 3);
+	begin(&l, (struct model){ .line = 10 * GBIT, .takes = 600 * MBIT, .unpaced = 0.3 });
+	search_begin_subnet(&l.s, of, 3, 910 * MBIT, l.now);
+	for (i = 0; i < 1000; i++) {
+		step(&l);
+		if (l.s.rate && l.s.rate < 891 * MBIT)
+			fail_msg("expected 891 mbit/s or nothing, got %llu bytes/s",
+				 (unsigned long long)l.s.rate);
+	}
+}
+
+/* For an hour, and for two where it comes again before anything is kept */
+static void test_veto(void **state)
+{
+	struct search s = { .state = SEARCH_TRYING, .rate = 900 * MBIT };
+	struct decision d;
+
+	(void)state;
+	search_veto(&s, BEGIN, &d);
+	assert_int_equal(s.state, SEARCH_TAKEN_BACK);
+	assert_int_equal(d.action, SEARCH_UNPACE);
+	assert_int_equal(d.reason, SEARCH_VETO);
+	assert_int_equal(s.again, BEGIN + 3600);
+	search_veto(&s, BEGIN + 3600, &d);
+	assert_int_equal(d.action, SEARCH_NOTHING);
+	assert_int_equal(s.again, BEGIN + 3 * 3600);
 }
 
 /* It proves itself as any other, and is taken back as any other. */
@@ -1056,6 +1116,9 @@ int main(void)
 		cmocka_unit_test(test_forgets),
 		cmocka_unit_test(test_stands_down),
 		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_alike_but_one_is_tried),
+		cmocka_unit_test(test_subnet_is_not_lowered),
+		cmocka_unit_test(test_veto),
 		cmocka_unit_test(test_subnet),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_bad_text),
