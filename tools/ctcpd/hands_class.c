@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "choose.h"
+#include "grow.h"
 #include "hands_class.h"
+#include "hands_index.h"
 #include "htb.h"
 #include "link.h"
 #include "order.h"
@@ -25,6 +27,15 @@
 
 static const struct args no_args;
 
+/* A device that something of a batch is new on, as it was when that was first met */
+struct met_device {
+	int ifindex;
+	struct facts facts;
+	int rc;			/* 0, or why nothing is set up there */
+	struct err why;
+	bool whole;		/* it is somebody else's */
+};
+
 /* What a run was asked for */
 struct job {
 	const struct pace *list;
@@ -33,7 +44,9 @@ struct job {
 	bool device;		/* of letting go */
 	struct hands_result *r;
 	unsigned char *names;	/* whether ctcpd-N is somebody's */
-	uint32_t n_names;
+	uint32_t n_names, next_name;	/* none below it is free */
+	struct met_device *devices;
+	uint32_t n_devices;
 };
 
 /* --- devices --------------------------------------------------------------- */
@@ -167,7 +180,7 @@ static int check_leftovers(const struct state *st, const struct facts *f, struct
 {
 	uint32_t i;
 
-	/* once, and not for each: it walks all circuits, as a batch does all that come */
+	/* what is there is of circuits of ours, that stand */
 	if (state_device_is_ctcpds(st, f->ifindex))
 		return 0;
 	for (i = 0; i < st->n_base; i++) {
@@ -188,16 +201,6 @@ static bool is_of(const struct member *m, const struct pace *one)
 {
 	return m->circuit.ctcpd && m->ifindex == one->ifindex && m->circuit.n_to == 1 &&
 	       prefix_equal(&m->circuit.to[0], &one->to);
-}
-
-static struct member *find(struct state *st, const struct pace *one)
-{
-	uint32_t i;
-
-	for (i = 0; i < st->n_circuits; i++)
-		if (member_is_there(&st->circuits[i]) && is_of(&st->circuits[i], one))
-			return &st->circuits[i];
-	return NULL;
 }
 
 /* Nothing is left in the kernel of what was on a device that is gone. */
@@ -235,37 +238,60 @@ static int read_names(struct job *j, const struct state *st)
 
 static void give_name(struct job *j, struct circuit *c)
 {
-	uint32_t n = 1;
+	uint32_t n = j->next_name ?: 1;
 
 	while (n + 1 < j->n_names && j->names[n])
 		n++;
 	j->names[n] = true;
+	j->next_name = n;
 	snprintf(c->name, sizeof(c->name), NAME_PREFIX "%u", n);
 }
 
-static int check_new(struct session *s, const struct job *j, const struct pace *one,
-		     struct facts *f, struct err *e)
+static int check_new(struct session *s, const struct job *j, struct met_device *d)
 {
-	int rc = read_device(&s->kernel.nl, one->ifindex, f, e);
+	int rc = read_device(&s->kernel.nl, d->ifindex, &d->facts, &d->why);
 
 	if (rc)
 		return rc;
-	rc = check_circuits(&s->state, f, e) ?: check_leftovers(&s->state, f, e);
-	j->r->device = rc == -EPERM;
-	return rc ?: check_device(f, j->one_lock, e);
+	rc = check_circuits(&s->state, &d->facts, &d->why) ?:
+	     check_leftovers(&s->state, &d->facts, &d->why);
+	d->whole = rc == -EPERM;
+	return rc ?: check_device(&d->facts, j->one_lock, &d->why);
+}
+
+/* Read, and checked, once a batch: each of these walks all circuits.  NULL: no memory */
+static const struct met_device *device_of(struct session *s, struct job *j, int ifindex)
+{
+	struct met_device *list, *d;
+	uint32_t i;
+
+	for (i = 0; i < j->n_devices; i++)
+		if (j->devices[i].ifindex == ifindex)
+			return &j->devices[i];
+	list = grown(j->devices, j->n_devices, sizeof(*list));
+	if (!list)
+		return NULL;
+	j->devices = list;
+	d = &list[j->n_devices++];
+	memset(d, 0, sizeof(*d));
+	d->ifindex = ifindex;
+	d->rc = check_new(s, j, d);
+	return d;
 }
 
 static int add(struct session *s, struct job *j, const struct pace *one, const char *name,
 	       struct err *e)
 {
+	const struct met_device *d = device_of(s, j, one->ifindex);
 	struct circuit c = CIRCUIT_DEFAULTS;
 	struct member *m;
-	struct facts f;
-	int rc = check_new(s, j, one, &f, e);
 
-	if (rc)
-		return rc;
-	memcpy(c.dev, f.dev, sizeof(c.dev));
+	if (!d)
+		return err_set(e, -ENOMEM, "out of memory");
+	j->r->device = d->whole;
+	if (d->rc)
+		return err_set(e, d->rc, "%s", d->why.text);
+	memcpy(c.dev, d->facts.dev, sizeof(c.dev));
 	c.ctcpd = true;
 	c.shaper = SHAPER_HTB;
 	c.rate = one->rate;
@@ -284,9 +310,11 @@ static int add(struct session *s, struct job *j, const struct pace *one, const c
 }
 
 /* One that is paced so already stays untouched. */
-static int edit_one(struct session *s, struct job *j, const struct pace *one, struct err *e)
+static int edit_one(struct session *s, struct job *j, struct hands_index *x,
+		    const struct pace *one, struct err *e)
 {
-	struct member *m = find(&s->state, one);
+	uint32_t at = hands_index_find(x, one);
+	struct member *m = at == HANDS_NO_MEMBER ? NULL : &s->state.circuits[at];
 	char name[TCP_CIRCUIT_NAME_LEN] = "";
 
 	if (m && m->circuit.rate == one->rate)
@@ -322,20 +350,33 @@ static void blame_name(const struct session *s, struct job *j, const char *name)
 			blame_member(j, &s->state.circuits[i]);
 }
 
+static int edit_all(struct session *s, struct job *j, struct err *e)
+{
+	struct hands_index x;
+	uint32_t i;
+	int rc = hands_index_make(&x, &s->state);
+
+	if (rc)
+		return err_set(e, rc, "out of memory");
+	for (i = 0; i < j->n && !rc; i++) {
+		rc = edit_one(s, j, &x, &j->list[i], e);
+		if (rc)
+			j->r->at = i;
+	}
+	hands_index_free(&x);
+	return rc;
+}
+
 static int edit(struct session *s, struct job *j, struct err *e)
 {
 	struct err why = { "" };
-	uint32_t i, at = 0;
+	uint32_t at = 0;
 	int rc = read_names(j, &s->state);
 
 	if (rc)
 		return err_set(e, rc, "out of memory");
 	drop_gone(&s->state);
-	for (i = 0; i < j->n && !rc; i++) {
-		rc = edit_one(s, j, &j->list[i], e);
-		if (rc)
-			j->r->at = i;
-	}
+	rc = edit_all(s, j, e);
 	if (rc)
 		return rc;
 	rc = state_insert_all(&s->state, &at, &why);
@@ -504,6 +545,7 @@ static int run(session_fn fn, struct job *j, struct err *e)
 	if (!rc)
 		rc = session_run(&no_args, fn, j, e);
 	free(j->names);
+	free(j->devices);
 	return rc;
 }
 
