@@ -58,10 +58,26 @@ static int one_visit(sqlite3_stmt *s, void *data)
 static const char all_visits[] =
 	"SELECT" VISIT_COLUMNS ", " ENDED " FROM visit WHERE " SINCE
 	" ORDER BY stamp DESC, id DESC";
+/* In the order of the index, so that whoever wants the latest reads no more than that */
+static const char visits_of_one[] =
+	"SELECT" VISIT_COLUMNS ", " ENDED " FROM visit WHERE remote = ?3 AND " SINCE
+	" ORDER BY stamp DESC, id DESC";
 static const char visits_of_some[] =
 	"SELECT" VISIT_COLUMNS ", " ENDED " FROM visit"
 	" WHERE remote BETWEEN ?3 AND ?4 AND length(remote) = ?5 AND " SINCE
 	" ORDER BY stamp DESC, id DESC";
+
+static bool is_one(const struct prefix *p)
+{
+	return p->len == (p->family == AF_INET ? 32 : 128);
+}
+
+static const char *visits_sql(const struct prefix *remote)
+{
+	if (!remote)
+		return all_visits;
+	return is_one(remote) ? visits_of_one : visits_of_some;
+}
 
 static void bind_remotes(sqlite3_stmt *s, const struct prefix *of)
 {
@@ -69,6 +85,8 @@ static void bind_remotes(sqlite3_stmt *s, const struct prefix *of)
 	int bytes = prefix_range(of, low, high);
 
 	sqlite3_bind_blob(s, 3, low, bytes, SQLITE_TRANSIENT);
+	if (is_one(of))
+		return;
 	sqlite3_bind_blob(s, 4, high, bytes, SQLITE_TRANSIENT);
 	sqlite3_bind_int(s, 5, bytes);
 }
@@ -77,7 +95,7 @@ static int read_visits(struct history *h, const struct prefix *remote, int64_t s
 		       struct visits *to, struct err *e)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = start(h, remote ? visits_of_some : all_visits, since, &s, e);
+	int rc = start(h, visits_sql(remote), since, &s, e);
 
 	if (!rc && remote)
 		bind_remotes(s, remote);

@@ -129,6 +129,30 @@ static void newest_first_of_one_or_all(void **state)
 	history_close(h);
 }
 
+/* Of those in a prefix: not of its neighbours, nor of the other family between them */
+static void all_in_a_prefix(void **state)
+{
+	struct prefix net = { .family = AF_INET, .len = 24, .addr = { 192, 0, 1 } };
+	struct history *h = open_place(*state, NOW);
+	struct visit v = full_visit(), got;
+	struct err e;
+	uint32_t i, n = 0;
+
+	/* 192.0.0.0 .. 192.0.3.249 */
+	for (i = 0; i < 1000; i++)
+		add_at(h, i, NOW + i, NOW + i);
+	inet_pton(AF_INET6, "c000:0105::1", v.remote.addr);
+	assert_int_equal(history_add(h, &v, NOW + 1000, &e), 0);
+	assert_int_equal(history_each(h, &net, 0, count_one, &n, &e), 0);
+	assert_int_equal(n, 250);
+	assert_int_equal(history_each(h, &net, 0, keep_first, &got, &e), 7);
+	assert_int_equal(got.ended, NOW + 499);
+	n = 0;
+	assert_int_equal(history_each(h, &net, NOW + 490, count_one, &n, &e), 0);
+	assert_int_equal(n, 10);
+	history_close(h);
+}
+
 /* Whoever is called for a visit reads, too */
 static int read_within(const struct visit *v, void *data)
 {
@@ -679,6 +703,7 @@ int main(void)
 		TEST(a_remote_of_no_address),
 		TEST(adds_up_by_remote),
 		TEST(adds_up_what_is_huge),
+		TEST(all_in_a_prefix),
 		TEST(forgets_a_prefix),
 		TEST(forgets_in_one_pass),
 		TEST(long_work_is_told),
