@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Room for those that wait: where the table is full, a network has as many as it may, or PACED_MAX
- * are paced, what was silent for longest is forgotten.  It is found again as it was at first; what is in use stays.
+ * are paced, what was silent for longest is forgotten.  It is found again as it was at first; what
+ * is in use stays.
  */
 #include "act_inside.h"
 

@@ -21,7 +21,7 @@
 struct acting {
 	struct recent_node node;	/* the first: one is the other */
 	struct act_net *net[NET_LEVELS];	/* that which it is in, NULL = none ... */
-	TAILQ_ENTRY(acting) in_net[NET_LEVELS];	/* ... with others */
+	TAILQ_ENTRY(acting) in_net[NET_LEVELS];	/* with others */
 	struct prefix to;		/* of full length, or a subnet */
 	int ifindex;			/* 0 = its device is gone */
 	char dev[IFNAMSIZ];

@@ -36,7 +36,7 @@ struct flow_counts {
 struct flow {
 	struct sample last;
 	struct flow_facts facts;
-	struct flow_counts polled, before;	/* of the last poll that had it, and the one before */
+	struct flow_counts polled, before;	/* of the last poll, and the one before */
 	uint64_t first_us;	/* CLOCK_BOOTTIME, when it was first seen */
 	uint32_t ifindex;	/* of the device that it leaves by, 0 = not known */
 	bool looks;		/* is looked at between polls */

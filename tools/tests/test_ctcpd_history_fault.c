@@ -93,8 +93,8 @@ static void disk_is_full_at_each_write_of_an_add(void **state)
 }
 
 /*
- * What is to go at once has no room in the log: it goes by batches.  Of a disk that fails all stays,
- * and that is told.
+ * What is to go at once has no room in the log: it goes by batches.  Of a disk that fails all
+ * stays, and that is told.
  */
 static void disk_is_full_for_all_of_a_forget(void **state)
 {
