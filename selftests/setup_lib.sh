@@ -96,9 +96,14 @@ host()
 # compares with later has them all.
 settled()
 {
+	both_up eth1 far1 && [[ $GOT = *"local fd78::1 dev eth1 "* ]]
+}
+
+# both_up NAME PEER: the same without an address, which a link loses when it goes down
+both_up()
+{
 	got_host ip -6 route show table local
-	[[ $GOT = *"local fd78::1 dev eth1 "* && $GOT = *"multicast ff00::/8 dev eth1 "* &&
-		$GOT = *"multicast ff00::/8 dev far1 "* ]]
+	[[ $GOT = *"multicast ff00::/8 dev $1 "* && $GOT = *"multicast ff00::/8 dev $2 "* ]]
 }
 
 # The one made last, where its state does not matter any more.
@@ -111,6 +116,7 @@ host_end()
 another_device()
 {
 	veth_lines "$1" "far-$1" "numtxqueues 1 numrxqueues 1" | ip -n "$HOST" -batch -
+	until_true 10 both_up "$1" "far-$1"
 }
 
 # --- the module --------------------------------------------------------------

@@ -155,6 +155,7 @@ odd_name()
 	fresh odd-name
 	renamed eth1 "$odd"
 	renamed "$odd" eth1
+	until_true 10 both_up eth1 far1
 	BEFORE=$(state)
 	# shellcheck disable=SC2086 # words
 	setup $LHC --quiet --shaper htb eth1
