@@ -44,6 +44,15 @@ polls()
 	polls_go_on
 }
 
+# Beside it one that has nothing to send, as those of iperf3 and FTP that control a transfer
+control_begins()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	background src bash -c 'exec 3<>"/dev/tcp/$0/$1" && echo hello >&3 && exec sleep 100000' \
+		$SLOW4 $PORT
+	defer "kill $!"
+}
+
 slow_begins()
 {
 	background src circuit_sock send -n 100000000000 $SLOW4 $PORT >/dev/null 2>&1
@@ -321,6 +330,7 @@ second_remote
 delay 10 rate 40mbit
 serve dst
 serve_slow
+control_begins
 DEVICE=$(device)
 cases observes paces proves shown next_transfer restart_of_both_kinds reboot changed_by_hand \
 	administrator forgets takes_back

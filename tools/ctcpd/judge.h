@@ -58,7 +58,8 @@ struct remote_facts {
 	uint32_t flows[VERDICTS];	/* flows of each verdict */
 	uint64_t acked[VERDICTS];	/* their bytes */
 	uint64_t others;		/* bytes of those of VERDICT_LOSS by REASON_OTHERS */
-	struct work sums;		/* of all; the parts are us weighted by each flow's time */
+	struct work sums;		/* of all; the parts: us of each flow */
+	struct work bytes;		/* the parts: bytes that each flow had acknowledged */
 	uint64_t segs, retrans, local_drops;
 	uint64_t best_rate;		/* bytes/s, the highest of all flows */
 	uint32_t min_rtt_us;		/* the least of all flows, 0 = not known */

@@ -6,26 +6,34 @@
  * traffic": it loses in bursts, but at windows that change as the others' do.  Bytes of such
  * flows (VERDICT_LOSS by REASON_OTHERS) count for an overrun, where OVERRUN_PART of the bytes
  * that lose so are of flows that show it by themselves.  Random loss never does.
+ *
+ * What held a flow, a share of its time, counts by the bytes that it carried: the control
+ * connection of iperf3 or FTP is idle all the time beside one that is not for a moment, and is
+ * not half of that remote.  By time alone only where nothing was carried.
  */
 #include "judge.h"
 
 #define OVERRUN_PART	4U	/* a quarter */
 
-static uint64_t part_of(uint16_t permille, uint64_t us)
+static uint64_t part_of(uint16_t permille, uint64_t weight)
 {
-	return us / 1000 * permille;
+	return weight / 1000 * permille + weight % 1000 * permille / 1000;
+}
+
+static void add_parts(struct work *w, const struct judgement *j, uint64_t weight)
+{
+	w->busy += part_of(j->busy, weight);
+	w->rwnd += part_of(j->rwnd, weight);
+	w->sndbuf += part_of(j->sndbuf, weight);
+	w->app += part_of(j->app, weight);
 }
 
 static void add_sums(struct remote_facts *r, const struct judgement *j)
 {
-	struct work *w = &r->sums;
-
-	w->us += j->us;
-	w->acked += j->acked;
-	w->busy += part_of(j->busy, j->us);
-	w->rwnd += part_of(j->rwnd, j->us);
-	w->sndbuf += part_of(j->sndbuf, j->us);
-	w->app += part_of(j->app, j->us);
+	r->sums.us += j->us;
+	r->sums.acked += j->acked;
+	add_parts(&r->sums, j, j->us);
+	add_parts(&r->bytes, j, j->acked);
 	r->segs += j->segs;
 	r->retrans += j->retrans;
 }
@@ -89,19 +97,20 @@ static uint32_t at_most_u32(uint64_t n)
 
 void remote_judge(const struct remote_facts *r, struct judgement *j)
 {
-	const struct work *w = &r->sums;
+	const struct work *w = r->sums.acked ? &r->bytes : &r->sums;
+	uint64_t all = r->sums.acked ? r->sums.acked : r->sums.us;
 	enum verdict most = most_bytes(r);
 
 	*j = r->last[overruns(r, most) ? VERDICT_OVERRUN : most];
-	j->us = w->us;
-	j->acked = w->acked;
+	j->us = r->sums.us;
+	j->acked = r->sums.acked;
 	j->segs = at_most_u32(r->segs);
 	j->retrans = at_most_u32(r->retrans);
 	j->local_drops = at_most_u32(r->local_drops);
 	j->best_rate = r->best_rate;
 	j->min_rtt_us = r->min_rtt_us;
-	j->busy = permille(w->busy, w->us);
-	j->rwnd = permille(w->rwnd, w->us);
-	j->sndbuf = permille(w->sndbuf, w->us);
-	j->app = permille(w->app, w->us);
+	j->busy = permille(w->busy, all);
+	j->rwnd = permille(w->rwnd, all);
+	j->sndbuf = permille(w->sndbuf, all);
+	j->app = permille(w->app, all);
 }

@@ -1019,8 +1019,35 @@ static void test_remote(void **state)
 	assert_int_equal(j.segs, UINT32_MAX);
 	assert_int_equal(j.retrans, 50);
 	assert_int_equal(j.busy, 1000);
-	assert_int_equal(j.rwnd, 160);
+	assert_int_equal(j.rwnd, 15);	/* 800 of 101 bytes among 5203 */
 	assert_int_equal(r.flows[VERDICT_CLEAN], 3);
+}
+
+/* A control connection has nothing to send all the time, and carries nothing. */
+static void test_remote_with_an_idle_flow(void **state)
+{
+	const struct judgement control = { .verdict = VERDICT_UNKNOWN, .acked = 500,
+					   .us = 5000000, .app = 1000 };
+	const struct judgement bulk = { .verdict = VERDICT_OVERRUN, .acked = 6000000,
+					.us = 5000000, .app = 20, .busy = 980 };
+	struct remote_facts r = { 0 }, idle = { 0 };
+	struct judgement j;
+
+	(void)state;
+	remote_add(&r, &control);
+	remote_add(&r, &bulk);
+	remote_judge(&r, &j);
+	assert_int_equal(j.app, 20);
+	assert_int_equal(j.busy, 979);
+	assert_int_equal(j.us, 10000000);
+
+	/* of what nobody carried there is time alone */
+	j = (struct judgement){ .verdict = VERDICT_APPLICATION, .us = 3000000, .app = 1000 };
+	remote_add(&idle, &j);
+	j = (struct judgement){ .verdict = VERDICT_UNKNOWN, .us = 1000000 };
+	remote_add(&idle, &j);
+	remote_judge(&idle, &j);
+	assert_int_equal(j.app, 750);
 }
 
 /* Of the path the flow that saw the most of it, not the one with the most bytes */
@@ -1137,6 +1164,7 @@ int main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_remote_with_an_idle_flow),
 		cmocka_unit_test(test_remote_path),
 		cmocka_unit_test(test_parallel),
 		cmocka_unit_test(test_names),
