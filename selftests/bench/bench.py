@@ -11,6 +11,9 @@ N failed, N skipped", counting assertions; exit 1 when one failed.
 against the calibration, which takes longer than they do.  --within: no run of them is begun
 later; an experiment that lacks one is told, not counted.  --round: the Rth of them first.
 
+bench.py --add ID ...: these into docs/bench/ beside all that is there, which is not made
+again; on the same kernels and with the same tools, of which docs/bench has the calibration.
+
 bench.py --report FILE: the report of results that were kept (results.json), without a
 run.
 """
@@ -63,12 +66,12 @@ def wanted_of(every, ids, quick):
     return [d for d in every if d.get("quick") or not quick]
 
 
-def objections(labs, d):
+def objections(labs, d, ranges_of=None):
     """{kernel: why a run on it must not be reported, or None}"""
     found = {}
     for run in runs_of(d):
         kernel = run["kernel"]
-        known = calibration.ranges_of(labs.on(kernel).kernel_hash())
+        known = (ranges_of or calibration.ranges_of)(labs.on(kernel).kernel_hash())
         why = calibration.objection(known, run["plan"], d["measure"])
         found[kernel] = found.get(kernel) or why and f"kernel {kernel}: {why}"
     return found
@@ -116,21 +119,26 @@ def same_again(labs, run, folder):
     return True, f"{what}, {len(names)} files to the last byte"
 
 
+def in_bins(parts, start, every):
+    """[[s, sum]] of [(s, s, value)] of a flow, in bins of so many seconds"""
+    last = parts[-1][1] if parts else 0
+    return [[start + (i + 0.5) * every,
+             sum(p[2] for p in metrics.within(parts, i * every, (i + 1) * every))]
+            for i in range(int(last / every + 0.1))]
+
+
 def series(raw, every):
     """{flow: [[s, Mbit/s]]}, means of so many seconds each.  stream.py has no parts of
     its whole."""
-    found = {}
-    for name, flow in raw.flows.items():
-        if flow["tool"] == "stream":
-            continue
-        parts = raw.received(name)
-        points, last = [], parts[-1][1] if parts else 0
-        for i in range(int(last / every + 0.1)):
-            some = metrics.within(parts, i * every, (i + 1) * every)
-            points.append([flow["start"] + (i + 0.5) * every,
-                           sum(p[2] for p in some) * 8 / 1e6 / every])
-        found[name] = points
-    return found
+    return {name: [[t, size * 8 / 1e6 / every] for t, size in
+                   in_bins(raw.received(name), flow["start"], every)]
+            for name, flow in raw.flows.items() if flow["tool"] != "stream"}
+
+
+def resent(raw, every):
+    """{flow: [[s, segments sent again]]} of so many seconds each, as iperf3 has them"""
+    return {name: in_bins(raw.resent(name), flow["start"], every)
+            for name, flow in raw.flows.items() if flow["tool"] == "iperf3"}
 
 
 def arrivals(raw, most=200):
@@ -143,7 +151,12 @@ def points_of(raw, plot):
     """What a plot over time shows of a run."""
     if plot.get("kind") == "arrivals":
         return arrivals(raw)
-    return series(raw, units.time(plot.get("every", "0.5s")))
+    return series(raw, every_of(plot))
+
+
+def every_of(plot):
+    """s of a point of a plot over time"""
+    return units.time(plot.get("every", "0.5s"))
 
 
 def seconds_of(folder):
@@ -155,11 +168,13 @@ class Machines:
     """All runs of all that was asked for, as many machines at once as BENCH_JOBS says:
     while one experiment's last run is made, the next one's first are."""
 
-    def __init__(self, labs, wanted, progress, not_held_to_it=(), deadline=None):
+    def __init__(self, labs, wanted, progress, not_held_to_it=(), ranges_of=None,
+                 deadline=None):
         self.labs = labs
         self.progress = progress
         self.deadline = deadline or rotation.Deadline()
         self.not_held_to_it = not_held_to_it
+        self.ranges_of = ranges_of
         jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
         progress.begin(len(wanted), jobs)
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
@@ -215,7 +230,7 @@ def perform(labs, machines, d):
     experiment = {"description": d, "rows": [], "series": {}, "again": [],
                   "seconds": 0}
     if "calibrates" not in d and d["id"] not in machines.not_held_to_it:
-        whys = filter(None, objections(labs, d).values())
+        whys = filter(None, objections(labs, d, machines.ranges_of).values())
         experiment["refused"] = next(whys, None)
         if experiment["refused"]:
             machines.drop(d)
@@ -227,8 +242,11 @@ def perform(labs, machines, d):
         found.append((run, {m["name"]: figures.figure(raw, m)
                             for m in d["measure"]}))
         if run["seed"] == 1:
-            experiment["series"][run["label"]] = points_of(
-                raw, d.get("plot", {}))
+            plot = d.get("plot", {})
+            experiment["series"][run["label"]] = points_of(raw, plot)
+            if plot.get("resent"):
+                experiment.setdefault("resent", {})[run["label"]] = resent(
+                    raw, every_of(plot))
             if d.get("twice"):
                 experiment["again"].append(same_again(labs, run, folder))
     experiment["seconds"] = round(sum(seconds_of(folder)
@@ -331,7 +349,7 @@ def bench(options):
         wanted = needs_calibration(labs, every, wanted, not options.ids) + wanted
     wanted += turn
     machines = Machines(labs, wanted, progress, names,
-                        rotation.Deadline(options.within, names))
+                        deadline=rotation.Deadline(options.within, names))
     try:
         return carry_out(options, labs, machines, wanted, progress)
     finally:
@@ -340,6 +358,14 @@ def bench(options):
 
 def carry_out(options, labs, machines, wanted, progress):
     """One experiment after the other, and the report: [passed, failed, skipped]"""
+    counts, done, pictures = made(labs, machines, wanted, progress, options.quick)
+    whole = not options.ids and not options.quick and len(done) == len(wanted)
+    write_reports(about_of(labs), done, pictures, whole)
+    return counts
+
+
+def made(labs, machines, wanted, progress, quick):
+    """([passed, failed, skipped], the experiments that were made, {id: plot})"""
     counts = [0, 0, 0]
     done, pictures = [], {}
     for d in wanted:
@@ -361,10 +387,50 @@ def carry_out(options, labs, machines, wanted, progress):
             continue
         done.append(experiment)
         progress.experiment_ended(d["id"])
-        told = tell(experiment, progress, options.quick)
+        told = tell(experiment, progress, quick)
         counts = [a + b for a, b in zip(counts, told)]
-    whole = not options.ids and not options.quick and len(done) == len(wanted)
-    write_reports(about_of(labs), done, pictures, whole)
+    return counts, done, pictures
+
+
+def same_lab(labs, wanted, about):
+    """Else what is added would not be of the lab that its page tells of"""
+    for d in wanted:
+        for kernel in {run["kernel"] for run in runs_of(d)}:
+            if labs.on(kernel).kernel_hash() not in about["hashes"]:
+                raise BenchError(
+                    f'docs/bench is of kernel {" and ".join(about["hashes"])}, this machine '
+                    f"has {labs.on(kernel).kernel_hash()}; make bench makes all of it")
+    for words in TOOLS:
+        if (here := version_of(*words)) != (there := about["tools"][words[0]]):
+            raise BenchError(f'docs/bench is of "{there}", this machine has "{here}"; '
+                             "make bench makes all of it")
+
+
+def joined(kept, done, commit):
+    """What was kept, with what was made now in its place or behind it, and with its commit"""
+    now = {e["description"]["id"]: {**e, "commit": commit} for e in done}
+    found = [now.pop(e["description"]["id"], e) for e in kept]
+    return found + list(now.values())
+
+
+def add(options):
+    """Some experiments, and docs/bench/ with them: [passed, failed, skipped]"""
+    about, kept = results.read(DOCS / "results.json")
+    wanted = chosen(options.ids, False)[1]
+    OUT.mkdir(parents=True, exist_ok=True)
+    labs, progress = Labs(), Progress([DOCS, OUT])
+    same_lab(labs, wanted, about)
+    ranges = dict(zip(about["hashes"], about["kernels"].values()))
+    machines = Machines(labs, wanted, progress, ranges_of=ranges.get)
+    try:
+        counts, done, pictures = made(labs, machines, wanted, progress, False)
+    finally:
+        machines.end()
+    if counts[1] or counts[2] or len(done) < len(wanted):
+        return counts
+    every = joined(kept_now(kept), done, about_of(labs)["commit"])
+    pictures |= {e["description"]["id"]: keep(e) for e in every}
+    write_reports(about, every, pictures, docs=True)
     return counts
 
 
@@ -376,11 +442,16 @@ def current(description, now):
     return now.get(description["id"], description)
 
 
+def kept_now(done):
+    """What was made, with the words of the tree"""
+    now = {d["id"]: d for d in descriptions.load_all()}
+    return [results.refreshed(e, current(e["description"], now)) for e in done]
+
+
 def made_again(path):
     """The report of @path, and of what is in docs/ there: [passed, failed, skipped]"""
     about, done = results.read(path)
-    now = {d["id"]: d for d in descriptions.load_all()}
-    done = [results.refreshed(e, current(e["description"], now)) for e in done]
+    done = kept_now(done)
     OUT.mkdir(parents=True, exist_ok=True)
     write_reports(about, done, {e["description"]["id"]: keep(e) for e in done},
                   path.resolve() == DOCS / "results.json")
@@ -400,6 +471,8 @@ def main():
                         help="the Rth experiment of the part first, from 0")
     parser.add_argument("--within", metavar="MINUTES", type=float,
                         help="begin no run of the part later than that")
+    parser.add_argument("--add", action="store_true",
+                        help="to docs/bench/, beside what is there")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="of results that were kept, without a run")
     parser.add_argument("ids", nargs="*", metavar="ID")
@@ -408,10 +481,12 @@ def main():
         parser.error("--part is for --quick: without it all are made")
     if (options.round or options.within is not None) and not options.part:
         parser.error("--round and --within are for --part")
+    if options.add and (options.quick or not options.ids):
+        parser.error("--add wants the IDs of what is to be added: bench.py --add T3.2")
     name = "bench-quick" if options.quick else "bench"
     try:
         passed, failed, skipped = made_again(options.report) if options.report \
-            else bench(options)
+            else add(options) if options.add else bench(options)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         passed, failed, skipped = 0, 1, 0

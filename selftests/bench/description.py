@@ -97,7 +97,8 @@ SCHEMA = {
                 "least": model, "most": model},
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
              "measure": text, "measures": words, "x": text, "y": text,
-             "runs": words, "every": units.time, "clip": number,
+             "runs": words, "every": units.time, "clip": number, "resent": switch,
+             "columns": count,
              "log": _one_of("x", "y", "xy"),
              "panels": _one_of("run", "flow", "first", "line")},
 }
@@ -290,6 +291,8 @@ def _check_plot(plot):
     if "kind" not in plot:
         raise BenchError("plot.kind is missing")
     in_time = plot["kind"] in ("over_time", "arrivals")
+    if plot.get("resent") and plot["kind"] != "over_time":
+        raise BenchError("plot.resent: segments sent again are drawn over time only")
     if not in_time and "x" not in plot:
         raise BenchError("plot.x is missing: what is the first axis, and in what unit?")
     if not in_time and plot.get("panels", "line") != "line":

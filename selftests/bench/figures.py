@@ -2,11 +2,13 @@
 """All metrics, by the names that a description calls them."""
 
 import metrics
+import metrics_ctcpd
 import metrics_transfers
 import metrics_users
 from errors import BenchError
 
-METRICS = metrics.METRICS | metrics_transfers.METRICS | metrics_users.METRICS
+METRICS = (metrics.METRICS | metrics_ctcpd.METRICS | metrics_transfers.METRICS
+           | metrics_users.METRICS)
 
 
 def figure(raw, measure):

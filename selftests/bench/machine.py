@@ -21,7 +21,8 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 OUT = TOP / "build" / "bench"
 LAB = HERE.parent / "lab"
-SETUP = TOP / "build" / "bin" / "ctcp-setup"    # of runs that name it
+# Of runs that name them
+TOOLS = {name: TOP / "build" / "bin" / name for name in ("ctcp-setup", "ctcpd")}
 PROGRAMS = {name: HERE / f"{name}.py" for name in ("stream", "users")}
 LIMIT = 1800        # s of real time for one run
 SEEDS = 4           # a run is made with, at most: a UDP flow's first frame may be lost
@@ -53,8 +54,9 @@ class Lab:
         for tool in {f["tool"] for f in run["plan"]["flows"]} & PROGRAMS.keys():
             key.update(PROGRAMS[tool].read_bytes())
         said = json.dumps([run["plan"], run["seed"], run["memory"]], sort_keys=True)
-        if SETUP.name in said:
-            key.update(SETUP.read_bytes())
+        for name, tool in TOOLS.items():
+            if name in said:
+                key.update(tool.read_bytes())
         key.update(said.encode())
         return OUT / "raw" / key.hexdigest()[:16]
 

@@ -34,6 +34,7 @@ class Line:
     paper: list = field(default_factory=list)       # [(x, value)]
     model: list = field(default_factory=list)
     nothing: list = field(default_factory=list)     # [x]: 0, and the axis has none
+    resent: list = field(default_factory=list)      # [(x, segments sent again)]
     name: str = ""
     look: int = 0
 
@@ -56,6 +57,7 @@ class Plot:
     ticks: dict = None
     log: str = ""
     clip: float = None
+    columns: int = None     # of panels, None: as many as there is room for
 
 
 def plot_of(experiment):
@@ -86,7 +88,10 @@ def _ways_of(label, values, flow, flows):
 
 def over_time(experiment, asked):
     """Means over `every`: what stood behind a hole comes all at once."""
-    return _in_time(experiment, asked, "goodput, Mbit/s")
+    what = "goodput, Mbit/s"
+    if asked.get("resent"):
+        what += f"; below: segments sent again in {asked.get('every', '0.5s')}"
+    return _in_time(experiment, asked, what)
 
 
 def arrivals(experiment, asked):
@@ -105,12 +110,25 @@ def _in_time(experiment, asked, what):
     """The series of each flow in each run, or of those that the plot names; of a run
     and of what was kept of it the same"""
     lines = [Line(_ways_of(label, experiment["axes"].get(label, []), flow, flows),
-                  [(t, value, value, value) for t, value in results.kept(points)])
+                  [(t, value, value, value) for t, value in results.kept(points)],
+                  resent=resent_of(experiment, label, flow))
              for label, flows in experiment["series"].items()
              if label in asked.get("runs", [label])
              for flow, points in flows.items()]
     return Plot(experiment["description"]["title"], "time, s", what,
-                panels_of(lines, asked.get("panels")), clip=asked.get("clip"))
+                panels_of(lines, asked.get("panels")), clip=asked.get("clip"),
+                columns=asked.get("columns"))
+
+
+def resent_of(experiment, label, flow):
+    """[(x, segments sent again)], where a plot has them"""
+    return [(t, n) for t, n in experiment.get("resent", {}).get(label, {}).get(flow, [])]
+
+
+def most_resent(plot):
+    """At one point of all lines; None: it is not drawn"""
+    numbers = [n for panel in plot.panels for line in panel.lines for _, n in line.resent]
+    return max(numbers, default=None)
 
 
 def names_of(asked):

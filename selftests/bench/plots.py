@@ -19,6 +19,7 @@ PX = 72 / 96            # points, in which matplotlib counts
 WIDTH = 860             # px, as are all of these
 HEIGHTS = (305, 250, 180, 150)      # of a panel: the only one; in one row, a few, many
 MOST_BESIDE = (3, 2)            # panels
+BELOW = 0.22            # of a panel's height: segments sent again, if they are drawn
 TITLE, NAME, LEFT, RIGHT, BETWEEN, FOOT = 26, 22, 82, 24, 34, 30
 LEADER = 36             # from the end of a line to its name
 # Dark to light: they can be told apart in grey, too
@@ -67,6 +68,8 @@ def figure_of(kind, plot):
         if len(plot.panels) > 1:
             pair.set_title(panel.name, loc="left")
         KINDS[kind](pair, panel, plot, spans)
+        if room.most_resent is not None:
+            draw_below(pair, panel, room.most_resent)
     if at_ends:
         name_ends(figure.axes[0], plot, spans, room)
     explain(figure, room, kind)
@@ -84,10 +87,11 @@ class Room:
                                   for name in self.names.values()), default=0)
         self.beside(plot, spans)
         self.high = HEIGHTS[several + (self.rows > 1) + (self.rows > 3)]
+        self.most_resent = panels.most_resent(plot)
         self.title = axes.wrapped(plot.title, 100)
         self.legend = panels.legend_of(plot, at_ends)
         self.in_row = columns_of([name for name, _ in self.legend])
-        self.between = NAME + 14
+        self.between = NAME + 14 + 8 * (self.most_resent is not None)
         self.top = TITLE - 10 + axes.height_of(self.title) + NAME * several
         self.below = axes.room_below(self.labels, self.turned) + 10
         self.bottom = self.below + FOOT + self.legend_height()
@@ -96,7 +100,7 @@ class Room:
 
     def beside(self, plot, spans):
         """So many panels beside one another that labels of the axis are not turned"""
-        for most in MOST_BESIDE:
+        for most in (plot.columns,) if plot.columns else MOST_BESIDE:
             self.rows, self.columns = panels.grid_of(len(plot.panels), most)
             self.wide = (WIDTH - LEFT - self.right -
                          BETWEEN * (self.columns - 1)) / self.columns
@@ -176,6 +180,23 @@ def draw_lines(pair, panel, plot, spans):
     draw_peaks(pair, panels.above(panel.lines, plot), spans)
     for line in panel.lines:
         draw_crosses(pair, line.paper, COLOURS[line.look])
+
+
+def draw_below(pair, panel, most):
+    """In a strip of its own along the foot of the panel, on the same times: segments that
+    were sent again, as strokes from 0"""
+    whole = pair.get_subplotspec()
+    place = whole.subgridspec(2, 1, height_ratios=(1 - BELOW, BELOW), hspace=0.08)
+    strip = pair.figure.add_subplot(place[1], sharex=pair)
+    pair.set_subplotspec(place[0])
+    for line in panel.lines:
+        there = [(x, n) for x, n in line.resent if n > 0]
+        strip.vlines([x for x, _ in there], 0, [n for _, n in there],
+                     color=COLOURS[line.look], linewidth=1.2)
+    strip.set_ylim(0, max(most, 1) * 1.06)
+    strip.yaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], integer=True))
+    strip.tick_params(labelleft=whole.is_first_col())
+    pair.tick_params(labelbottom=False)
 
 
 def columns(points):

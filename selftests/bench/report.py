@@ -108,10 +108,18 @@ def measured_by(description):
     return list(words.values())
 
 
+def later(experiment):
+    """Of one that was added to what was there (bench.py --add)"""
+    if "commit" not in experiment:
+        return ""
+    return f' Made from commit {experiment["commit"]}, on the same kernel.'
+
+
 def markdown(experiment, picture):
     """One experiment's section."""
     d = experiment["description"]
-    lines = [f'### {d["id"]}: {d["title"]}', "", f'Source: {d["source"]}.', ""]
+    lines = [f'### {d["id"]}: {d["title"]}', "", f'Source: {d["source"]}.' + later(experiment),
+             ""]
     if experiment.get("refused"):
         return lines + [f'**Not reported: {experiment["refused"]}.**', ""]
     if "verdict" in d:

@@ -39,9 +39,10 @@ def kept(points):
 
 def text_of(experiment):
     """One line"""
-    series = {label: {flow: kept(points) for flow, points in flows.items()}
-              for label, flows in experiment.get("series", {}).items()}
-    return json.dumps(_plain({**experiment, "series": series}), allow_nan=False)
+    over_time = {name: {label: {flow: kept(points) for flow, points in flows.items()}
+                        for label, flows in experiment.get(name, {}).items()}
+                 for name in ("series", "resent") if name == "series" or name in experiment}
+    return json.dumps(_plain({**experiment, **over_time}), allow_nan=False)
 
 
 def write(path, about, experiments):

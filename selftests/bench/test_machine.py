@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """A run's machine: which seed it has in the end."""
 
+import hashlib
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
+import machine
 from expand import runs_of
 from machine import APART, SEEDS, Lab, unanswered
 from small import small
@@ -51,3 +53,29 @@ class Seeds(unittest.TestCase):
                 (Path(place) / f"{name}.client").write_text(text)
             flows = [{"name": name, "tool": "udp"} for name in "ab"]
             self.assertTrue(unanswered(Path(place), flows))
+
+
+class Kept(unittest.TestCase):
+    """Where a run is kept"""
+
+    def folders(self, **contents):
+        """Of a run that names ctcpd, and of one that does not; @contents of the tools"""
+        lab = Lab.__new__(Lab)
+        lab.base = hashlib.sha256(b"base")
+        with tempfile.TemporaryDirectory() as place:
+            tools = {name: Path(place) / name for name in machine.TOOLS}
+            for name, tool in tools.items():
+                tool.write_text(contents.get(name.replace("-", "_"), "same"))
+            with unittest.mock.patch.object(machine, "TOOLS", tools):
+                return [lab.folder_of(runs_of({**small(step=[
+                    {"at": 0, "on": "src", "do": what}]), "id": "x"})[0])
+                    for what in ("ctcpd run", "ctcp-setup undo", "true")]
+
+    def test_by_the_tools_that_it_names(self):
+        before = self.folders()
+        self.assertEqual(len(set(before)), 3)
+        self.assertEqual([a == b for a, b in zip(before, self.folders())], [True] * 3)
+        self.assertEqual([a == b for a, b in zip(before, self.folders(ctcpd="new"))],
+                         [False, True, True])
+        self.assertEqual([a == b for a, b in zip(before, self.folders(ctcp_setup="new"))],
+                         [True, False, True])

@@ -40,6 +40,12 @@ class Metrics(unittest.TestCase):
         whole = unittest.mock.Mock(flows={"f": {"tool": "stream", "start": 0}})
         self.assertEqual(bench.series(whole, 1), {})
 
+    def test_sent_again_over_time(self):
+        raw_of = unittest.mock.Mock(flows={"f": {"tool": "iperf3", "start": 4},
+                                           "u": {"tool": "udp", "start": 0}})
+        raw_of.resent = {"f": [(i / 10, (i + 1) / 10, i) for i in range(20)]}.get
+        self.assertEqual(bench.resent(raw_of, 1), {"f": [[4.5, 45], [5.5, 145]]})
+
     def test_same_again(self):
         with tempfile.TemporaryDirectory() as top:
             first, second = Path(top) / "one", Path(top) / "two"

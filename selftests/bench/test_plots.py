@@ -369,6 +369,26 @@ class Plots(unittest.TestCase):
         self.assertEqual([texts.count(t) for t in ("time, s", "goodput, Mbit/s", "f")],
                          [1, 1, 1])
 
+    def test_what_was_sent_again_is_below(self):
+        one = in_time(["a 1", "b 1"], "fg", resent=True, panels="run", every="1s")
+        before = self.drawn(one)[1].count('id="axes_')
+        one["resent"] = {"a 1": {"f": [[0, 3], [1, 0]], "g": []}, "b 1": {"f": [[0, 7]]}}
+        plot = panels.plot_of(one)
+        self.assertEqual(plot.y, "goodput, Mbit/s; below: segments sent again in 1s")
+        self.assertEqual([x.resent for x in plot.panels[0].lines], [[(0, 3), (1, 0)], []])
+        self.assertEqual(panels.most_resent(plot), 7)
+        words = self.drawn(one)[1]
+        self.assertEqual((before, words.count('id="axes_')), (2, 4))
+        # f's and g's in a, though g has none; f's and g's in b
+        self.assertEqual(words.count('id="LineCollection'), 4)
+
+    def test_so_many_panels_beside_one_another(self):
+        for asked, columns in (None, 3), (2, 2), (1, 1):
+            plot = panels.plot_of(in_time(["a 1", "b 1", "c 1"], "fg", panels="run",
+                                          **{"columns": asked} if asked else {}))
+            room = plots.Room(plot, panels.spans_of(plot), False)
+            self.assertEqual(room.columns, columns)
+
     def test_what_is_above_is_written(self):
         values = {"1ms": {"x": 14899}, "5ms": {"x": 3}}
         for kind in "against", "bars":

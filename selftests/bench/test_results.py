@@ -44,6 +44,13 @@ class Results(unittest.TestCase):
         for one, other in zip(before, after):
             self.assertEqual(report.markdown(one, None), report.markdown(other, None))
 
+    def test_what_was_sent_again_is_kept(self):
+        before = {**measured(1.0), "resent": {"all": {"f": [[0.1 + 0.2, 3]]}}}
+        results.write(self.path, {}, [before, measured(1.0)])
+        after = results.read(self.path)[1]
+        self.assertEqual([e.get("resent") for e in after], [{"all": {"f": [[0.3, 3]]}},
+                                                            None])
+
     def test_words_of_today(self):
         before = {**measured(900.0), "refused": None}
         words = {**before["description"], "result": "new", "measure": [

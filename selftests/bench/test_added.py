@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Experiments that are added to what docs/bench has."""
+
+import unittest
+import unittest.mock
+
+import bench
+import calibration
+import report
+from errors import BenchError
+from small import small
+
+ABOUT = {"hashes": ["uml-6.1-x"], "tools": {words[0]: "1.0" for words in bench.TOOLS}}
+
+
+def experiment(name, **more):
+    """As it is kept"""
+    return {"description": {"id": name}, **more}
+
+
+class Added(unittest.TestCase):
+    """An experiment beside those of docs/bench"""
+
+    def same_lab(self, kernel="uml-6.1-x", version="1.0"):
+        labs = unittest.mock.Mock()
+        labs.on.return_value.kernel_hash.return_value = kernel
+        with unittest.mock.patch.object(bench, "version_of", lambda *words: version):
+            bench.same_lab(labs, [{**small(), "id": "X"}], ABOUT)
+
+    def test_of_the_same_lab_only(self):
+        self.same_lab()
+        with self.assertRaisesRegex(BenchError, "is of kernel uml-6.1-x, .* uml-6.1-y"):
+            self.same_lab(kernel="uml-6.1-y")
+        with self.assertRaisesRegex(BenchError, 'is of "1.0", this machine has "2.0"'):
+            self.same_lab(version="2.0")
+
+    def test_in_its_place_or_last(self):
+        kept = [experiment("a", seconds=1), experiment("b", seconds=1)]
+        found = bench.joined(kept, [experiment("c"), experiment("a", seconds=2)], "abc")
+        self.assertEqual(found, [experiment("a", seconds=2, commit="abc"), kept[1],
+                                 experiment("c", commit="abc")])
+
+    def test_its_commit_is_told(self):
+        self.assertEqual(report.later(experiment("a")), "")
+        self.assertEqual(report.later(experiment("a", commit="abc")),
+                         " Made from commit abc, on the same kernel.")
+
+    def test_held_to_the_ranges_that_are_given(self):
+        labs = unittest.mock.Mock()
+        labs.on.return_value.kernel_hash.return_value = "k"
+        d = {**small(vary=[]), "id": "X"}
+        wide = {"rate, offloads off": [1e6, 1e10], "rtt": [1e-3, 1]}
+        self.assertEqual(bench.objections(labs, d, {"k": wide}.get), {"6.1": None})
+        why = bench.objections(labs, d, {"k": {**wide, "rtt": [0.5, 1]}}.get)["6.1"]
+        self.assertIn("10 ms is outside", why)
+        with unittest.mock.patch.object(calibration, "load_all", lambda: {}):
+            self.assertIn("not calibrated", bench.objections(labs, d)["6.1"])
