@@ -3,13 +3,15 @@
 
 What they leave in the run's folder: `began`, the host's uptime (s) at the first flow's
 start; `ctcpd.log`, the daemon's log, the uptime before each line; `classes.FLOW.before` and
-`classes.FLOW.after`, tc's JSON of src's classes.
+`classes.FLOW.after`, tc's words of src's classes; `report.json`, that of ctcpd.
 """
 
 import json
+import re
 
 from errors import BenchError
 
+CLASS = re.compile(r"^class htb c7c0:1 .*\n\s+Sent (\d+) bytes", re.MULTILINE)
 HEADER = 66                 # bytes of a segment that are no data: Ethernet, IPv4, TCP
 
 
@@ -42,15 +44,22 @@ def rates_tried(raw, _):
     return len(_of_pacing(raw))
 
 
+def kept_at(raw, _):
+    """the rate that is kept, percent of what the last hop carries; 0: none"""
+    rates = [one["rate_bytes_s"] for one in json.loads(raw.text("report.json"))["paced"]
+             if one["state"] == "kept" and one["rate_bytes_s"]]
+    return 100 * sum(rates) * 8 / raw.plan["rate"]
+
+
 def _class_bytes(raw, name):
-    """Of all classes that tc listed"""
-    text = raw.text(name)
-    return sum(one["stats"]["bytes"] for one in json.loads(text)) if text.strip() else 0
+    """Of the class of the one remote; 0: it has none"""
+    found = CLASS.search(raw.text(name))
+    return int(found[1]) if found else 0
 
 
 def through_class(raw, measure):
-    """bytes that the sender's classes sent while the flow lasted, percent of the bytes of
-    its frames at the receiver"""
+    """bytes that the remote's class sent while the flow lasted, percent of the bytes of its
+    frames at the receiver"""
     flow = measure.get("flow") or raw.only_flow()
     sent = (_class_bytes(raw, f"classes.{flow}.after")
             - _class_bytes(raw, f"classes.{flow}.before"))
@@ -65,5 +74,5 @@ def hop_drops(raw, _):
     return raw.drops("wan-dst", "on")
 
 
-METRICS = {f.__name__: f for f in (paced_after, settled_after, rates_tried, through_class,
-                                   hop_drops)}
+METRICS = {f.__name__: f for f in (paced_after, settled_after, rates_tried, kept_at,
+                                   through_class, hop_drops)}

@@ -18,18 +18,20 @@ LOG = """90.10 ctcpd 1.0: paces what is overrun
 """
 
 
-def classes(*sizes):
-    """tc's JSON"""
-    return json.dumps([{"class": "htb", "stats": {"bytes": size}} for size in sizes])
+def classes(size, others=5):
+    """tc's words: the remote's class, and that of all else"""
+    return "".join(f"class htb c7c0:{name} root prio 0 rate 10Mbit ceil 10Mbit\n"
+                   f" Sent {n} bytes 9 pkt (dropped 0, overlimits 0 requeues 0) \n"
+                   for name, n in (("fffe", others), ("1", size), ("10", others)))
 
 
 class Ctcpd(unittest.TestCase):
     """ctcpd beside a run's flows"""
 
     def raw(self, **more):
-        texts = {"began": "100.00\n", "ctcpd.log": LOG, "classes.f.before": classes(7, 1000),
-                 "classes.f.after": classes(10, 152397), **more}
-        raw = unittest.mock.Mock(folder=Path("run"), plan={"mss": 1448})
+        texts = {"began": "100.00\n", "ctcpd.log": LOG, "classes.f.before": classes(1000),
+                 "classes.f.after": classes(152400, 777), **more}
+        raw = unittest.mock.Mock(folder=Path("run"), plan={"mss": 1448, "rate": 20e6})
         raw.only_flow = lambda: "f"
         raw.text = texts.get
         raw.received = lambda flow: [(0, 1, 72400), (1, 2, 72400)]
@@ -54,8 +56,15 @@ class Ctcpd(unittest.TestCase):
         self.assertEqual(self.figure("through_class"), 100)
 
     def test_no_class(self):
-        none = {"classes.f.before": "\n", "classes.f.after": "[]\n"}
+        none = {"classes.f.before": "", "classes.f.after": "class htb c7c0:10 root\n"}
         self.assertEqual(self.figure("through_class", **none), 0)
+
+    def test_kept_at(self):
+        for paced, wanted in (([], 0), ([("kept", 2450000)], 98), ([("trying", 2e6)], 0),
+                              ([("kept", None)], 0)):
+            said = json.dumps({"paced": [{"state": state, "rate_bytes_s": rate}
+                                         for state, rate in paced]})
+            self.assertEqual(self.figure("kept_at", **{"report.json": said}), wanted)
 
     def test_nothing_came(self):
         raw = self.raw()
