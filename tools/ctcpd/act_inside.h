@@ -25,7 +25,7 @@ struct act_device {
 	char dev[IFNAMSIZ];
 	bool chosen;		/* by which hands: when something is to be paced on it */
 	enum hands_kind by;	/* HANDS_NONE = they are all unfit */
-	char why[sizeof(((struct err *)0)->text)];	/* not the first of them; "" = these */
+	char why[sizeof(((struct err *)0)->text)];	/* why not by classes; "" = by classes */
 	uint64_t waits;		/* the step that goes on without it */
 };
 

@@ -2,10 +2,10 @@
 /*
  * Searches by the network that they are in, so that one party has no more than its part of all.
  *
- * How many networks a party has nobody tells; what one is given as a rule does: of IPv4 addresses
- * of a /24, of IPv6 a /48, and of that any number of /64.  So a search counts for its
- * paced_subnet(), which has NET_MAX at most, and of IPv6 for its /48, too, which has SITE_MAX: a
- * 32nd part of ACTINGS_MAX, a 16th of PACED_MAX.
+ * Nobody can tell which networks belong to one party.  As a rule a party gets an IPv4 /24, or an
+ * IPv6 /48 with all its /64s.  So a search counts for its paced_subnet(), which has NET_MAX at
+ * most, and of IPv6 for its /48, too, which has SITE_MAX: a 32nd part of ACTINGS_MAX, a 16th of
+ * PACED_MAX.
  */
 #ifndef CTCPD_ACT_NETS_H
 #define CTCPD_ACT_NETS_H

@@ -7,7 +7,8 @@
  *
  * Of the others in the subnet, of which there is no search that paces them, what they took without
  * loss within USED_S, as remotes that are there and visits of the history have it, is a veto.  One
- * that was not known, and has much to send, ends it: two polls after it came.
+ * that has no rate of its own, and has data to send for nine tenths of a poll, ends it: within
+ * three polls of its coming.
  */
 #include <stdlib.h>
 #include <string.h>

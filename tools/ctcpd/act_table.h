@@ -39,7 +39,7 @@ struct acting {
 	int elsewhere;			/* another device that flows left by in the last poll */
 	uint64_t together;		/* of a subnet: bytes/s that hosts took at one time */
 	struct observation sum;		/* of a subnet: of this poll */
-	bool stranger;			/* ...: in it a host had much to send that is none of them */
+	bool stranger;			/* ...: a host had much to send that is none of them */
 	uint32_t before, after;		/* parts per million sent again, when it was decided */
 	uint64_t waits;			/* the step that goes on without it */
 	uint64_t told;			/* the last look that had it */

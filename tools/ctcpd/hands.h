@@ -2,8 +2,10 @@
 /*
  * What makes the kernel pace, in one of several ways, which act.c takes by device:
  *
- *	classes	one htb at the root of the device (hands_class.h): below 20 Gbit/s, one queue
- *	sockets	each socket's own pacing rate (hands_by_socket.c): where one lock would cost too much
+ *	classes	one htb at the root of the device (hands_class.h): below 20 Gbit/s, one queue,
+ *		or several if the operator says so
+ *	sockets	each socket's own pacing rate (hands_by_socket.c): where one lock would cost
+ *		too much
  *
  * Those of a device that the first way fits are paced by it; the next one is for what does not
  * fit that.  A set of changes is made by one of them, all of it or nothing.

@@ -217,7 +217,7 @@ int db_prepare(struct history *h, struct err *e)
 }
 
 /*
- * In a start the time that it may take, which no watchdog counts as yet: 10 minutes from now on.
+ * During start systemd counts no watchdog yet; extend the start timeout to 10 minutes from now.
  * SQLite before 3.41 has nobody told while it walks the pages of a quick_check, its first half.
  */
 static int at_work(void *unused)

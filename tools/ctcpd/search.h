@@ -156,8 +156,8 @@ bool search_is_held(const struct observation *o);
 bool search_alike(const struct search *const *hosts, uint32_t n, uint64_t together, uint64_t used,
 		  uint64_t *rate);
 /*
- * The subnet's own, from then on, to be proved as any other, but that no host of it had less alone:
- * where it loses at @rate, and NO_WORSE of that, it is taken back.
+ * The subnet's own, from then on: proved like any other rate, but never below NO_WORSE of @rate.
+ * If it loses there, it is taken back.
  */
 void search_begin_subnet(struct search *s, const struct search *const *hosts, uint32_t n,
 			 uint64_t rate, int64_t now);

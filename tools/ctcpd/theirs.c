@@ -193,21 +193,29 @@ static const struct claim *claim_of(const struct theirs *t, const struct pace *o
 	return c ?: part_of(t, &one->to, one->ifindex);
 }
 
+/* Of a subnet he may have a part. */
+static int refuse(const struct claim *c, const struct prefix *to, struct err *e)
+{
+	const char *part = prefix_holds(&c->to, to) ? "" : "a part of ";
+	bool host = to->len == (to->family == AF_INET ? 32U : 128U);
+	char text[64];
+
+	return err_set(e, -EPERM, "circuit %s, which %s, covers %s%s", c->circuit,
+		       c->module ? "is set up in the module" : "an administrator set up", part,
+		       host ? format_addr(text, sizeof(text), to) :
+			      format_prefix(text, sizeof(text), to));
+}
+
 int theirs_check(const struct theirs *t, const struct pace *one, const char *dev, bool *device,
 		 struct err *e)
 {
 	const struct member *m = device_of(t, one->ifindex, dev);
 	const struct claim *c;
-	char text[64];
 
 	*device = m;
 	if (m)
 		return err_set(e, -EPERM, "%s has circuit %s, which an administrator set up", dev,
 			       m->circuit.name);
 	c = claim_of(t, one);
-	if (!c)
-		return 0;
-	return err_set(e, -EPERM, "circuit %s%s, which an administrator set up, has %s", c->circuit,
-		       c->module ? " of the module" : "",
-		       format_prefix(text, sizeof(text), &one->to));
+	return c ? refuse(c, &one->to, e) : 0;
 }

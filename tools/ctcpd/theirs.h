@@ -39,8 +39,8 @@ void theirs_free(struct theirs *t);
 
 /*
  * -EPERM: a device with a circuit of the state is an administrator's (*@device), and so is a
- * prefix that overlaps one of a circuit, by whatever device.  A circuit of the module's that
- * names its device is none of another one's.
+ * prefix that overlaps one of a circuit, by whatever device.  A module circuit that names a device
+ * says nothing of other devices.
  */
 int theirs_check(const struct theirs *t, const struct pace *one, const char *dev, bool *device,
 		 struct err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What act_find(), act_each(), act_devices_each() and act_totals() tell, as a test has it: it is linked with
- * --wrap of these (tests.mk), and what it asks for stands in their place.
+ * What act_find(), act_each(), act_devices_each() and act_totals() tell, as a test has it: it is
+ * linked with --wrap of these (tests.mk), and what it asks for stands in their place.
  */
 #ifndef CTCPD_ACT_FAKE_H
 #define CTCPD_ACT_FAKE_H

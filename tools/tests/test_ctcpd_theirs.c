@@ -96,9 +96,11 @@ static void of_a_prefix(void **state)
 
 	(void)state;
 	add_member(&t, "eth2", 3, "192.0.2.0/25", false);
-	assert_whose(&t, "192.0.2.7", false, "circuit lhc, which an administrator set up, has 192.0.2.7/32");
+	assert_whose(&t, "192.0.2.7", false,
+		     "circuit lhc, which an administrator set up, covers 192.0.2.7");
 	/* a subnet, of which a part is his */
-	assert_whose(&t, "192.0.2.0/24", false, "circuit lhc, which an administrator set up, has 192.0.2.0/24");
+	assert_whose(&t, "192.0.2.0/24", false,
+		     "circuit lhc, which an administrator set up, covers a part of 192.0.2.0/24");
 	assert_whose(&t, "192.0.2.128", false, NULL);
 	theirs_free(&t);
 }
@@ -106,7 +108,7 @@ static void of_a_prefix(void **state)
 /* Beside many others, before and behind them in order, and of the other family */
 static void among_many(void **state)
 {
-	static const char why[] = "circuit lhc, which an administrator set up, has 10.7.0.9/32";
+	static const char why[] = "circuit lhc, which an administrator set up, covers 10.7.0.9";
 	struct theirs t = { 0 };
 	char to[64];
 	int i;
@@ -120,19 +122,19 @@ static void among_many(void **state)
 	}
 	assert_whose(&t, "10.7.0.9", false, NULL);
 	assert_whose(&t, "10.0.0.9", false,
-		     "circuit ska of the module, which an administrator set up, has 10.0.0.9/32");
+		     "circuit ska, which is set up in the module, covers 10.0.0.9");
 	/* those by eth1's neighbour are passed, in search of one that is not */
 	assert_whose(&t, "10.0.1.0/24", false, NULL);
 	assert_whose(&t, "10.0.0.0/23", false,
-		     "circuit ska of the module, which an administrator set up, has 10.0.0.0/23");
+		     "circuit ska, which is set up in the module, covers a part of 10.0.0.0/23");
 	assert_whose(&t, "10.0.1.0/25", false, NULL);
 	add_live(&t, "10.0.1.0/24", 2, false);
 	assert_whose(&t, "10.0.1.0/25", false,
-		     "circuit ska of the module, which an administrator set up, has 10.0.1.0/25");
+		     "circuit ska, which is set up in the module, covers 10.0.1.0/25");
 	add_member(&t, "eth2", 3, "10.7.0.0/16", false);
 	assert_whose(&t, "10.7.0.9", false, why);
 	assert_whose(&t, "2001:db8:ff::9", false,
-		     "circuit ska of the module, which an administrator set up, has 2001:db8:ff::9/128");
+		     "circuit ska, which is set up in the module, covers 2001:db8:ff::9");
 	assert_whose(&t, "2001:db8:fff::9", false, NULL);
 	theirs_free(&t);
 	add_member(&t, "eth2", 3, "0.0.0.0/0", false);
@@ -159,7 +161,8 @@ static void of_several_devices(void **state)
 
 static void of_the_module(void **state)
 {
-	static const char why[] = "circuit ska of the module, which an administrator set up, has 2001:db8::7/128";
+	static const char why[] =
+		"circuit ska, which is set up in the module, covers 2001:db8::7";
 	struct theirs t = { 0 };
 
 	(void)state;
