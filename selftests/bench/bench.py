@@ -9,7 +9,8 @@ N failed, N skipped", counting assertions; exit 1 when one failed.
 
 --part: beside the quick ones, a part of the others, with one seed, asserted but not held
 against the calibration, which takes longer than they do.  --within: no run of them is begun
-later; an experiment that lacks one is told, not counted.  --round: the Rth of them first.
+later; an experiment for which no time is left is named in the output and not counted.  --round:
+the part begins with the Rth of its experiments, so that ten changes later it is another one.
 
 bench.py --add ID ...: these into docs/bench/ beside all that is there, which is not made
 again; on the same kernels and with the same tools, of which docs/bench has the calibration.
