@@ -158,9 +158,9 @@ is_paced()
 	[ "$(rate)" -gt 0 ]
 }
 
-hands()
+paced_by()
 {
-	ask why $SLOW4 --json | jq -r .pacing.hands
+	ask why $SLOW4 --json | jq -r .pacing.paced_by
 }
 
 # limit_is_rate DESCRIPTION: of payload, 1448 of 1514 bytes
@@ -191,7 +191,7 @@ observes()
 	equal "observe: it says what it would do" 1 "$(logged "$SLOW4: would be paced at [0-9.]+mbit: ")"
 	polls
 	equal "observe: its device would be paced by sockets" "eth1 sockets" \
-		"$(value '.pacing.devices[] | "\(.device) \(.hands)"')"
+		"$(value '.pacing.devices[] | "\(.device) \(.paced_by)"')"
 	nothing_is_left observe
 }
 
@@ -203,20 +203,20 @@ paces()
 	mode_becomes act
 	succeeds "act: it is paced" says_since 60 "$at" "$SLOW4: paced at"
 	equal "act: by what, said once" 1 \
-		"$(said_since "$at" 'remotes by eth1 are paced by their sockets: eth1 has 4 queues')"
+		"$(said_since "$at" 'on eth1 remotes are paced by sockets, not by classes: eth1 has 4 queues')"
 	succeeds "act: its socket has a limit" until_true 10 is_limited
 	idle_begins
 	limit_is_rate "act: what begins"
 	equal "act: the other has none" "" "$(limit $DST4)"
 	equal "act: no qdisc is touched" "$QDISCS" "$(qdiscs)"
 	equal "act: one program" 1 "$(programs)"
-	equal "why: by what" sockets "$(hands)"
-	matches "why: in words" 'paced at .* on eth1, by its sockets; ' "$(ask why $SLOW4)"
+	equal "why: by what" sockets "$(paced_by)"
+	matches "why: in words" 'paced at .* on eth1, by sockets; ' "$(ask why $SLOW4)"
 	equal "status: by what" "0 1" "$(value '.pacing.paced_by | "\(.classes) \(.sockets)"')"
 	status=$(ask status)
 	matches "status: in words" '0 by classes, 1 by sockets' "$status"
 	matches "status: why not by classes" 'eth1: by sockets: eth1 has 4 queues' "$status"
-	equal "report: by what" sockets "$(ask report --json | jq -r '.paced[0].hands')"
+	equal "report: by what" sockets "$(ask report --json | jq -r '.paced[0].paced_by')"
 }
 
 # restarts SIGNAL: what the kernel has is neither set again nor lost
@@ -272,7 +272,7 @@ other_hands()
 	configure
 	begin
 	polls
-	equal "one-lock = yes: by what" classes "$(hands)"
+	equal "one-lock = yes: by what" classes "$(paced_by)"
 	equal "one-lock = yes: the same rate, kbit" "$kbit" "$(rate)"
 	at_least "one-lock = yes: classes" 1 "$(classes)"
 	nothing_is_left "one-lock = yes"
@@ -281,19 +281,19 @@ other_hands()
 	configure
 	begin
 	polls
-	equal "one-lock = no: by what" sockets "$(hands)"
+	equal "one-lock = no: by what" sockets "$(paced_by)"
 	equal "one-lock = no: the same rate, kbit" "$kbit" "$(rate)"
 	equal "one-lock = no: the qdiscs are as before" "$QDISCS" "$(qdiscs)"
 	limit_is_rate "one-lock = no"
 	ONE_LOCK=yes
 	reload one-lock yes
 	polls
-	equal "reload to yes: by what" classes "$(hands)"
+	equal "reload to yes: by what" classes "$(paced_by)"
 	nothing_is_left "reload to yes"
 	ONE_LOCK=no
 	reload one-lock no
 	polls
-	equal "reload to no: by what" sockets "$(hands)"
+	equal "reload to no: by what" sockets "$(paced_by)"
 	equal "reload to no: the qdiscs are as before" "$QDISCS" "$(qdiscs)"
 }
 
@@ -341,7 +341,7 @@ administrator()
 	at=$(lines)
 	begin_again
 	succeeds "the module's circuit: said" says_since 300 "$at" \
-		'left alone .*circuit ska of the module'
+		'left alone .*circuit ska, which is set up in the module'
 	nothing_is_left "the module's circuit"
 	in_src circuit_nl del ska
 	paced_again
@@ -397,7 +397,7 @@ without()
 	equal "without $what: it acts all the same" acts "$(value .pacing.state)"
 	matches "without $what: status" "eth1: nothing is paced: eth1 has 4 queues.*$pattern" \
 		"$(ask status)"
-	matches "without $what: why" "not paced, as nothing is on eth1: .*$pattern" \
+	matches "without $what: why" "not paced, as nothing can be paced on eth1: .*$pattern" \
 		"$(ask why $SLOW4)"
 	nothing_is_left "without $what"
 }

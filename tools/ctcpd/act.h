@@ -35,8 +35,9 @@ struct pacing {
 	enum search_reason reason;	/* of its last change */
 	int64_t since;			/* s, CLOCK_REALTIME, of its last change; 0 = none */
 	const char *stood_down;		/* what somebody else has there, a sentence; "" = nobody */
-	const char *hands;		/* "classes", "sockets": by which it is paced; "" = it is not */
-	const char *unfit;		/* why its device has none; "" = it has, or need not */
+	const char *hands;		/* "classes", "sockets"; "" = it is not paced */
+	/* why nothing can be paced on its device; "" = it can, or is not asked */
+	const char *unfit;
 };
 
 /* A device that something is to be paced on */

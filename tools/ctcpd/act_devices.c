@@ -169,7 +169,7 @@ void act_device_paced(struct act *a, int ifindex)
 		return;
 	snprintf(subject, sizeof(subject), "sockets by %s", d->dev);
 	log_state(a->log, LOG_NOTICE, subject, "paced",
-		  "remotes by %s are paced by their sockets: %s", d->dev, d->why);
+		  "on %s remotes are paced by sockets, not by classes: %s", d->dev, d->why);
 }
 
 static void choose(struct act *a, struct act_device *d)
@@ -230,7 +230,7 @@ static void choose_again(struct act *a, struct act_device *d)
 	*d = now;
 	snprintf(subject, sizeof(subject), "pacing on %s", now.dev);
 	log_forget(&a->log->said, subject);
-	log_say(a->log, LOG_NOTICE, "remotes by %s can be paced by %s now", now.dev,
+	log_say(a->log, LOG_NOTICE, "on %s remotes can be paced by %s now", now.dev,
 		a->by[now.by].hands.ops->name);
 	act_want_device(a, now.ifindex);
 }

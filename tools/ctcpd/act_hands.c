@@ -2,8 +2,9 @@
 /*
  * From the set that is wanted to what the kernel has, and what to do where that fails.
  *
- * All that has changed by one kind of hands goes in one batch, which is made or not.  What made it fail is taken out,
- * with its device where that is it, and the rest is tried again at once, TRIES times.
+ * All that has changed by one kind of hands goes in one batch, which is made or not.  What made it
+ * fail is taken out, with its device where that is it, and the rest is tried again at once, TRIES
+ * times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -199,7 +200,8 @@ static void failed(struct act *a, const struct act_hands *h, int rc, const char 
 	a->totals.failed += a->failed != a->step;
 	a->failed = a->step;
 	log_state(a->log, LOG_ERR, h->hands.ops->name, state,
-		  "pacing cannot be changed: %s; it is tried again with each poll", why);
+		  "pacing by %s cannot be changed: %s; it is tried again with each poll",
+		  h->hands.ops->name, why);
 }
 
 static void went_well(struct act *a, const struct act_hands *h)
@@ -207,7 +209,8 @@ static void went_well(struct act *a, const struct act_hands *h)
 	const char *subject = h->hands.ops->name;
 
 	if (!log_is_new(&a->log->said, subject))
-		log_state(a->log, LOG_NOTICE, subject, "well", "pacing can be changed again");
+		log_state(a->log, LOG_NOTICE, subject, "well", "pacing by %s can be changed again",
+			  subject);
 }
 
 /* Of all, not of one */

@@ -236,10 +236,10 @@ static void put_paced_by(struct out *o, const uint32_t by[HANDS_KINDS])
 {
 	int k;
 
-	begin(o, "paced_remotes_by_hands", "gauge", "These, by what paces them.");
+	begin(o, "paced_remotes_by_means", "gauge", "Paced remotes, by what paces them.");
 	for (k = 0; k < HANDS_KINDS; k++) {
-		out_text(o, "ctcpd_paced_remotes_by_hands{");
-		metrics_label(o, "hands", hands_ops(k)->name);
+		out_text(o, "ctcpd_paced_remotes_by_means{");
+		metrics_label(o, "paced_by", hands_ops(k)->name);
 		out_text(o, "}");
 		put_value(o, by[k], 1);
 	}
@@ -254,7 +254,8 @@ static void put_act(struct out *o, const struct act_totals *t)
 	put_one(o, "paced_remotes", "gauge", "Remotes, or subnets as one, that are paced.",
 		t->paced, 1);
 	put_paced_by(o, t->paced_by);
-	put_one(o, "unfit_devices", "gauge", "Those on which nothing can be paced.", t->unfit, 1);
+	put_one(o, "unfit_devices", "gauge",
+		"Devices on which a remote is to be paced and nothing can be.", t->unfit, 1);
 	put_one(o, "stood_down_remotes", "gauge", "Those that are left to somebody else.",
 		t->stood_down, 1);
 	put_one(o, "rate_changes_total", "counter", "Rates that were set or taken back.",
@@ -303,7 +304,7 @@ static void put_rates(struct out *o, struct pacings *ps)
 		out_text(o, "ctcpd_paced_rate_bytes_per_second{");
 		metrics_label(o, "remote", pacing_name(&ps->list[i], name));
 		out_text(o, ",");
-		metrics_label(o, "hands", ps->list[i].hands);
+		metrics_label(o, "paced_by", ps->list[i].hands);
 		out_text(o, "}");
 		put_value(o, ps->list[i].rate, 1);
 	}

@@ -66,7 +66,7 @@ static void put_devices(FILE *out, int indent, const json_t *totals)
 		if (!has_text(d, "why"))
 			continue;
 		fprintf(out, "%*s%s: %s: %s\n", indent, "", cell_word(d, "device", name, sizeof(name)),
-			has_text(d, "hands") ? "by sockets" : "nothing is paced",
+			has_text(d, "paced_by") ? "by sockets" : "nothing is paced",
 			cell_word(d, "why", why, sizeof(why)));
 	}
 }
@@ -164,8 +164,8 @@ static void put_paced(FILE *out, const json_t *p)
 
 	fprintf(out, "paced at %s", both_of(p, "rate_bytes_s", rate));
 	put_where(out, p);
-	if (has_text(p, "hands"))
-		fputs(is(p, "hands", "sockets") ? ", by its sockets" : ", by a class", out);
+	if (has_text(p, "paced_by"))
+		fputs(is(p, "paced_by", "sockets") ? ", by sockets" : ", by a class", out);
 	fprintf(out, "; %s", is(p, "state", "trying") ? "being tried" :
 		cell_word(p, "state", state, sizeof(state)));
 	put_time(out, " since ", p, "since_s");
@@ -177,7 +177,7 @@ static void put_unfit(FILE *out, const json_t *p)
 {
 	char why[SENTENCE_TEXT];
 
-	fputs("not paced, as nothing is", out);
+	fputs("not paced, as nothing can be paced", out);
 	put_where(out, p);
 	fprintf(out, ": %s", cell_word(p, "unfit", why, sizeof(why)));
 }
@@ -288,7 +288,8 @@ static void put_row(FILE *out, int width, const json_t *p)
 
 	fprintf(out, "%-*s  %11s  %-7s  %10s  %10s  %8s  %8s  %-7s  %s\n", width,
 		cell_word(p, "to", to, sizeof(to)), pacing_cell(p, at),
-		cell_word(p, "hands", by, sizeof(by)), cell_rate(before, "rate_bytes_s", had), cell_rate(after, "rate_bytes_s", has),
+		cell_word(p, "paced_by", by, sizeof(by)), cell_rate(before, "rate_bytes_s", had),
+		cell_rate(after, "rate_bytes_s", has),
 		resent_cell(before, lost), resent_cell(after, loses),
 		cell_word(p, "state", state, sizeof(state)),
 		cell_number(p, "since_s") ? cell_when(p, "since_s", when) : "-");

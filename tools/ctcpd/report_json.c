@@ -204,7 +204,8 @@ json_t *pacing_json(const struct pacing *p, bool acts)
 	json_t *root = json_pack("{s:s, s:b, s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
 				 "to", pacing_name(p, name), "of_subnet", !pacing_is_host(p),
 				 "device", unless_empty(p->dev),
-				 "hands", unless_empty(p->hands), "unfit", unless_empty(p->unfit),
+				 "paced_by", unless_empty(p->hands),
+				 "unfit", unless_empty(p->unfit),
 				 "state", search_state_name(s->state),
 				 "rate_bytes_s", unless_0(p->rate),
 				 "wanted_rate_bytes_s", unless_0(s->rate),
@@ -233,7 +234,7 @@ static const char *does(const struct act_totals *t)
 json_t *pacing_device_json(const struct pacing_device *d)
 {
 	return json_pack("{s:o, s:o, s:o}", "device", unless_empty(d->dev),
-			 "hands", unless_empty(d->hands),
+			 "paced_by", unless_empty(d->hands),
 			 "why", unless_empty(d->why));
 }
 

@@ -893,7 +893,7 @@ static void device_becomes_fit(void **state)
 	w->fit_rc = 0;
 	polls(w, 13);
 	assert_int_not_equal(rate_of(w, s), 0);
-	assert_said(w, "remotes by eth1 can be paced by classes now", 1);
+	assert_said(w, "on eth1 remotes can be paced by classes now", 1);
 }
 
 /* --- by sockets ----------------------------------------------------------- */
@@ -930,8 +930,8 @@ static void each_by_its_hands(void **state)
 	assert_string_equal(p.unfit, "");
 	assert_true(act_find(w->act, &other->remote.addr, &p));
 	assert_string_equal(p.hands, "classes");
-	assert_said(w, "remotes by eth1 are paced by their sockets: it has 8 queues\n", 1);
-	assert_said(w, "by their sockets", 1);
+	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: it has 8 queues\n", 1);
+	assert_said(w, "are paced by sockets", 1);
 }
 
 /* What is paced has its rates divided anew with each poll; nothing is loaded for nothing. */
@@ -967,7 +967,7 @@ static void division_fails(void **state)
 	w->tick_rc = -ENOMEM;
 	polls(w, 3);
 	assert_int_equal(act_totals(w->act)->failed, 3);
-	assert_said(w, "pacing cannot be changed: it ended early", 1);
+	assert_said(w, "pacing by sockets cannot be changed: it ended early", 1);
 	assert_true(w->loaded);
 }
 
@@ -1017,7 +1017,7 @@ static void sockets_cannot(struct world *w, int *rc, int code, const char *why)
 	polls(w, 13);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
 	assert_int_equal(act_totals(w->act)->unfit, 0);
-	assert_said(w, "remotes by eth1 can be paced by sockets now", 1);
+	assert_said(w, "on eth1 remotes can be paced by sockets now", 1);
 	assert_device(w, "eth1", "sockets", "it has 8 queues");
 }
 
@@ -1087,7 +1087,7 @@ static void observe_loads_nothing(void **state)
 	settle_all(w);
 	assert_int_equal(w->loads + w->ticks, 0);
 	assert_said(w, "192.0.2.7: would be paced at 640mbit: it is overrun", 1);
-	assert_said(w, "by their sockets", 0);
+	assert_said(w, "are paced by sockets", 0);
 	assert_true(act_find(w->act, &s->remote.addr, &p));
 	assert_int_not_equal(p.would, 0);
 	/* it may by now */
@@ -1211,7 +1211,7 @@ static void may_not_from_the_history(void **state)
 	polls(w, 20);
 	assert_int_equal(socket_rate_of(w, s), 0);
 	assert_said(w, "nothing is paced on eth1: it has 8 queues; it needs CAP_BPF\n", 1);
-	assert_said(w, "by their sockets", 0);
+	assert_said(w, "are paced by sockets", 0);
 }
 
 /* From one kind to the other, and back: between runs, and by a reload */
@@ -1281,7 +1281,7 @@ static void classes_fit_no_more(void **state)
 	assert_int_equal(w->kernel.n, 0);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
 	assert_int_not_equal(socket_rate_of(w, later), 0);
-	assert_said(w, "remotes by eth1 are paced by their sockets: refused -95", 1);
+	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: refused -95", 1);
 }
 
 /* A device that is down is no reason to go to others */
@@ -1360,7 +1360,7 @@ static void circuits_cannot_be_read(void **state)
 	find_all(w);
 	assert_int_equal(w->sockets.n, 0);
 	assert_int_not_equal(act_totals(w->act)->failed, 0);
-	assert_said(w, "pacing cannot be changed: the state cannot be read", 1);
+	assert_said(w, "pacing by sockets cannot be changed: the state cannot be read", 1);
 	w->theirs_rc = 0;
 	polls(w, 1);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
@@ -1516,7 +1516,7 @@ static void one_fails(void **state)
 	assert_int_equal(act_totals(w->act)->failed, 1);
 	polls(w, 12);
 	assert_int_equal(act_totals(w->act)->failed, 13);
-	assert_said(w, "pacing cannot be changed: refused -12", 1);
+	assert_said(w, "pacing by classes cannot be changed: refused -12", 1);
 	w->n_refusals = 0;
 	polls(w, 1);
 	assert_int_not_equal(rate_of(w, s), 0);

@@ -228,6 +228,8 @@ static void test_metrics(void **state)
 	assert_non_null(strstr(text, "ctcpd_paced_rate_bytes_per_second"));
 	assert_non_null(strstr(text, "ctcpd_searches_by_state"));
 	assert_non_null(strstr(text, "ctcpd_cannot_act"));
+	assert_non_null(strstr(text, "ctcpd_paced_remotes_by_means"));
+	assert_non_null(strstr(text, "ctcpd_unfit_devices"));
 	free(text);
 	free(given);
 	json_decref(root);

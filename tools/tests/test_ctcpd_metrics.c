@@ -335,8 +335,8 @@ static void test_pacing(void **state)
 	assert_line(text, "ctcpd_acts 1");
 	assert_line(text, "ctcpd_cannot_act 0");
 	assert_line(text, "ctcpd_paced_remotes 2");
-	assert_line(text, "ctcpd_paced_remotes_by_hands{hands=\"classes\"} 2");
-	assert_line(text, "ctcpd_paced_remotes_by_hands{hands=\"sockets\"} 7");
+	assert_line(text, "ctcpd_paced_remotes_by_means{paced_by=\"classes\"} 2");
+	assert_line(text, "ctcpd_paced_remotes_by_means{paced_by=\"sockets\"} 7");
 	assert_line(text, "ctcpd_unfit_devices 4");
 	assert_line(text, "ctcpd_stood_down_remotes 1");
 	assert_line(text, "ctcpd_rate_changes_total 17");
@@ -346,8 +346,8 @@ static void test_pacing(void **state)
 	assert_line(text, "ctcpd_searches_by_state{state=\"kept\"} 1");
 	assert_line(text, "ctcpd_searches_by_state{state=\"taken-back\"} 1");
 	assert_line(text, "ctcpd_paced_left_out 0");
-	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.1.0/24\",hands=\"sockets\"} 115000000");
-	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.0.1\",hands=\"classes\"} 1000");
+	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.1.0/24\",paced_by=\"sockets\"} 115000000");
+	assert_line(text, "ctcpd_paced_rate_bytes_per_second{remote=\"10.0.0.1\",paced_by=\"classes\"} 1000");
 	assert_null(strstr(text, "second{remote=\"10.0.0.2\""));
 	free(text);
 	f.totals.unable = "CAP_NET_ADMIN is not there";

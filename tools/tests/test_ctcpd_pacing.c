@@ -62,7 +62,7 @@ static void test_json(void **state)
 	assert_string_equal(word(j, "to"), "192.0.2.7");
 	assert_true(json_is_false(json_object_get(j, "of_subnet")));
 	assert_string_equal(word(j, "device"), "eth1");
-	assert_string_equal(word(j, "hands"), "classes");
+	assert_string_equal(word(j, "paced_by"), "classes");
 	assert_null_at(j, "unfit");
 	assert_string_equal(word(j, "state"), "kept");
 	assert_string_equal(word(j, "reason"), "proved");
@@ -154,7 +154,7 @@ static void test_json_states(void **state)
 	assert_int_equal(number(j, "again_s"), NOW + 86400);
 	assert_string_equal(word(j, "stood_down"), "eth1 has a root qdisc tbf");
 	assert_null_at(j, "device");
-	assert_null_at(j, "hands");
+	assert_null_at(j, "paced_by");
 	assert_string_equal(word(j, "unfit"), "eth1 has 8 queues");
 	assert_null_at(j, "rate_bytes_s");
 	assert_null_at(j, "wanted_rate_bytes_s");
@@ -197,7 +197,7 @@ static void test_text_paced(void **state)
 	assert_told(&p, "\n  paced at 920mbit (115 MB/s) on eth1, by a class; kept since 2026-09-21 14:13: it carries no less than before, and hardly retransmits\n"
 		    "    before: 300mbit (37.5 MB/s), 1% sent again; at this rate: 900mbit (112.5 MB/s), 0.01% sent again\n");
 	p.hands = "sockets";
-	assert_told(&p, "\n  paced at 920mbit (115 MB/s) on eth1, by its sockets; kept since");
+	assert_told(&p, "\n  paced at 920mbit (115 MB/s) on eth1, by sockets; kept since");
 	p = pacing("192.0.2.0/24", &s);
 	s.state = SEARCH_TRYING;
 	p.reason = SEARCH_OVERRUN;
@@ -208,7 +208,7 @@ static void test_text_paced(void **state)
 	assert_told(&p, "  not paced at present; 920mbit (115 MB/s) is to be set on eth1, as all of 192.0.2.0/24; the log says why, unless its device is down or ctcp-setup is at work\n"
 		    "    before: ");
 	p.unfit = "eth1 has 8 queues";
-	assert_told(&p, "  not paced, as nothing is on eth1, as all of 192.0.2.0/24: eth1 has 8 queues\n");
+	assert_told(&p, "  not paced, as nothing can be paced on eth1, as all of 192.0.2.0/24: eth1 has 8 queues\n");
 	p.unfit = "";
 	p.would = 800 * MBIT;
 	assert_told(&p, "  not paced; mode = act would begin at 800mbit (100 MB/s) on eth1, as all of 192.0.2.0/24\n    before: ");
@@ -391,10 +391,10 @@ static void test_devices(void **state)
 	d = json_object_get(json_object_get(answer, "pacing"), "devices");
 	assert_int_equal(json_array_size(d), 3);
 	assert_string_equal(word(json_array_get(d, 0), "device"), "eth1");
-	assert_string_equal(word(json_array_get(d, 0), "hands"), "classes");
+	assert_string_equal(word(json_array_get(d, 0), "paced_by"), "classes");
 	assert_null_at(json_array_get(d, 0), "why");
-	assert_string_equal(word(json_array_get(d, 1), "hands"), "sockets");
-	assert_null_at(json_array_get(d, 2), "hands");
+	assert_string_equal(word(json_array_get(d, 1), "paced_by"), "sockets");
+	assert_null_at(json_array_get(d, 2), "paced_by");
 	assert_string_equal(word(json_array_get(d, 2), "why"), "eth3 is a bridge");
 	text = printed(status_print, answer);
 	assert_has(text, " failed to make them\n"
