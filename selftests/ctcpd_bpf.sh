@@ -285,35 +285,39 @@ share()
 		ask send $i
 	done
 	[ "$1" = begun ] || apply 8mbit >/dev/null
-	[ "$1" = begun ] || until_true 60 shared 4 hands tick
+	[ "$1" = begun ] || until_true 60 shared 0 4 hands tick
 	for i in 0 1 2 3; do
 		soon_max "four $1: a quarter for $i" $i "$(payload $((rate / 4)))"
 	done
 	for i in 1 2 3; do
 		ask quiet $i
 	done
-	until_true 60 shared 1 hands tick
+	until_true 60 shared 0 1 hands tick
 	soon_max "four $1: three are idle, and one has all" 0 "$(payload $rate)"
 	for i in 1 2 3; do
 		ask close $i
 	done
 	ask open
 	ask send 4
-	[ "$1" = begun ] || until_true 60 shared 2 hands tick
+	if [ "$1" != begun ]; then
+		# by then it may have sent for a part of a tick alone
+		until_true 60 shared 0 2 hands tick
+		until_true 60 shared 4 2 hands tick
+	fi
 	soon_max "four $1: three ended, one came: a half" 0 "$(payload $((rate / 2)))"
 	soon_max "four $1: and the other half" 4 "$(payload $((rate / 2)))"
 	apply 0 >/dev/null
 	connections_end
 }
 
-# shared N COMMAND...: the first connection has an N-th after that
+# shared I N COMMAND...: connection I has an N-th after that
 shared()
 {
-	local n=$1
+	local i=$1 n=$2
 
-	shift
+	shift 2
 	"$@"
-	max_is 0 "$(payload $((8 * MBIT / n)))"
+	max_is "$i" "$(payload $((8 * MBIT / n)))"
 }
 
 shares()
