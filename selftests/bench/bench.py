@@ -378,7 +378,7 @@ def made(labs, machines, wanted, progress, quick):
                     calibration.points_of(d, experiment["rows"], found))
             pictures[d["id"]] = keep(experiment)
         except TimeIsOver:
-            print(f'{d["id"]:14} left to another change: the time is over', flush=True)
+            print(f'{d["id"]:14} left to another change: no time is left for it', flush=True)
             progress.experiment_ended(d["id"])
             continue
         except BenchError as error:
