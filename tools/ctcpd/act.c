@@ -22,11 +22,12 @@ static bool is_told(const struct acting *e)
 static void count_one(const struct act *a, struct act_totals *t, const struct acting *e)
 {
 	enum search_state state = e->search.state;
+	enum hands_kind by = act_forced_by(a, e);
 
 	t->searches++;
 	t->paced += e->force != 0;
-	if (e->force)
-		t->paced_by[act_forced_by(a, e)]++;
+	if (by != HANDS_NONE)
+		t->paced_by[by]++;
 	t->trying += e->force && state == SEARCH_TRYING;
 	t->kept += e->force && state == SEARCH_KEPT;
 	t->taken_back += state == SEARCH_TAKEN_BACK;
@@ -272,12 +273,13 @@ uint32_t act_forget(struct act *a, const struct prefix *p, int64_t now)
 static void fill(const struct act *a, const struct acting *e, struct pacing *p)
 {
 	const char *unfit = act_why_unfit(a, e->ifindex);
+	enum hands_kind by = act_forced_by(a, e);
 
 	*p = (struct pacing){
 		.to = e->to, .ifindex = e->ifindex, .search = &e->search, .rate = e->force,
 		.would = e->force || (!act_acts(a) && *unfit) ? 0 : e->search.rate,
 		.reason = e->reason, .since = e->since, .stood_down = e->stood_down ?: "",
-		.hands = e->force ? a->by[act_forced_by(a, e)].hands.ops->name : "",
+		.hands = by != HANDS_NONE ? a->by[by].hands.ops->name : "",
 		.unfit = e->search.rate && !e->force ? unfit : "",
 	};
 	memcpy(p->dev, e->dev, sizeof(p->dev));

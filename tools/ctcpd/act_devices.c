@@ -41,6 +41,7 @@ void act_device_moved(struct act *a, struct acting *e, int ifindex)
 
 	e->ifindex = d ? ifindex : 0;
 	e->elsewhere = 0;
+	act_note_force(a, e);
 	if (d && strcmp(e->dev, d->dev)) {
 		memcpy(e->dev, d->dev, sizeof(e->dev));
 		e->dirty = true;
@@ -56,13 +57,9 @@ static void device_gone(struct act *a, int ifindex)
 
 	for (k = 0; k < HANDS_KINDS; k++)
 		paced_clear_device(&a->by[k].now, ifindex);
-	act_table_each(&a->table, e, next) {
-		if (e->ifindex != ifindex)
-			continue;
-		e->force = 0;
-		e->changed = a->epoch;
-		act_device_moved(a, e, 0);
-	}
+	act_table_each(&a->table, e, next)
+		if (e->ifindex == ifindex)
+			act_device_moved(a, e, 0);
 }
 
 static void device_renamed(struct act *a, const struct act_device *d)

@@ -45,7 +45,7 @@ enum hands_kind act_forced_by(const struct act *a, const struct acting *e)
 }
 
 /* That of the device which its flows leave by */
-static void note_force(struct act *a, struct acting *e)
+void act_note_force(struct act *a, struct acting *e)
 {
 	enum hands_kind by = act_forced_by(a, e);
 	uint64_t rate = by == HANDS_NONE ? 0 : rate_by(&a->by[by], e);
@@ -65,7 +65,7 @@ void act_force(struct act *a, struct act_hands *h, const struct pace *p)
 	else
 		paced_clear(&h->now, p->ifindex, &p->to);
 	if (e)
-		note_force(a, e);
+		act_note_force(a, e);
 }
 
 uint32_t act_in_force(const struct act *a)
@@ -85,7 +85,7 @@ static void device_is_free(struct act *a, struct act_hands *h, int ifindex)
 	paced_clear_device(&h->now, ifindex);
 	act_table_each(&a->table, e, next)
 		if (e->ifindex == ifindex)
-			note_force(a, e);
+			act_note_force(a, e);
 }
 
 /* --- what waits for the next poll ----------------------------------------- */
@@ -97,7 +97,7 @@ static void wait_for_device(struct act *a, struct act_hands *h, int ifindex)
 	if (d)
 		d->waits = a->step;
 	else
-		paced_clear_device(&h->now, ifindex);
+		device_is_free(a, h, ifindex);
 }
 
 static void wait_for(struct act *a, struct act_hands *h, const struct pace *p)
@@ -327,6 +327,15 @@ static void tell_change(struct act *a, const struct act_hands *h, const struct p
 		act_tell_rate(a, e, e->was);
 }
 
+/* Where it had that by the device which its flows left by before, that */
+static void note_was(const struct act_hands *h, struct acting *e, const struct pace *p)
+{
+	const struct pace *is = paced_get(&h->now, p->ifindex, &p->to);
+
+	if (p->ifindex != e->ifindex && is && is->rate > e->was)
+		e->was = is->rate;
+}
+
 static void took(struct act *a, struct act_hands *h, const struct pace *list, uint32_t n)
 {
 	struct acting *e;
@@ -336,6 +345,11 @@ static void took(struct act *a, struct act_hands *h, const struct pace *list, ui
 		e = act_table_find(&a->table, &list[i].to);
 		if (e)
 			e->was = e->force;
+	}
+	for (i = 0; i < n; i++) {
+		e = act_table_find(&a->table, &list[i].to);
+		if (e)
+			note_was(h, e, &list[i]);
 	}
 	for (i = 0; i < n; i++) {
 		act_force(a, h, &list[i]);
@@ -602,7 +616,7 @@ static void missing_on(const struct looking *l, int ifindex, int64_t now)
 		if (e->gone || e->told == a->look || e->ifindex != ifindex ||
 		    !paced_clear(&l->hands->now, ifindex, &e->to))
 			continue;
-		note_force(a, e);
+		act_note_force(a, e);
 		if (!act_stand_down(a, e, LET_GO, now))
 			continue;
 		last = e;

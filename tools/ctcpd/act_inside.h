@@ -142,6 +142,8 @@ void act_look(struct act *a, int64_t now);	/* ... with each poll */
 void act_step(struct act *a, int64_t now);	/* what is wanted */
 void act_hands_tick(struct act *a);
 void act_force(struct act *a, struct act_hands *h, const struct pace *p);
+/* What is in force of a search, after its device is another one */
+void act_note_force(struct act *a, struct acting *e);
 
 /* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
 int act_lock(struct act *a, struct err *e);

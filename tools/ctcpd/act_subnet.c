@@ -137,6 +137,7 @@ static void begin(struct act *a, struct acting *subnet, const struct acting *hos
 	search_begin_subnet(&subnet->search, hosts, n, rate, now);
 	subnet->search.failures = was.failures;
 	subnet->ifindex = host->ifindex;
+	act_note_force(a, subnet);
 	memcpy(subnet->dev, host->dev, sizeof(subnet->dev));
 	subnet->rtt_us = host->rtt_us;
 	if (act_want_subnet(a, subnet)) {

@@ -1724,6 +1724,44 @@ static void moves_to_another_device(void **state)
 	assert_string_equal(acting_of(w, s)->dev, "eth2");
 }
 
+static int is_not_paced(const struct pacing *p, void *data)
+{
+	uint32_t *n = data;
+
+	assert_int_equal(p->rate, 0);
+	assert_string_equal(p->hands, "");
+	++*n;
+	return 0;
+}
+
+/* By the new one it is not paced until that can be set; what it has by the old one is no rate */
+static void moves_while_hands_wait(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct pacing p;
+	uint32_t n = 0;
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	refuse(w, NULL, 0, -EALREADY, false);
+	s->remote.ifindex = 2;
+	polls(w, 3);
+	assert_int_equal(paced_get(&w->kernel, 1, &s->remote.addr)->rate, rate);
+	assert_true(act_find(w->act, &s->remote.addr, &p));
+	assert_int_equal(is_not_paced(&p, &n), 0);
+	assert_int_equal(act_each(w->act, is_not_paced, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_int_equal(act_totals(w->act)->unfit, 0);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_null(paced_get(&w->kernel, 1, &s->remote.addr));
+	assert_int_equal(paced_get(&w->kernel, 2, &s->remote.addr)->rate, rate);
+	assert_said(w, "on eth2 now", 1);
+}
+
 /* --- restarts ------------------------------------------------------------- */
 
 static void restart_sets_nothing(void **state)
@@ -2830,6 +2868,7 @@ int main(void)
 		TEST(device_comes_by_its_name),
 		TEST(renamed),
 		TEST(moves_to_another_device),
+		TEST(moves_while_hands_wait),
 		TEST(restart_sets_nothing),
 		TEST(killed_while_it_is_tried),
 		TEST(killed_while_it_probes),
