@@ -294,8 +294,25 @@ static bool waits(struct act *a, const struct pace *p)
 	return false;
 }
 
+/* Taken back by these before others have it, it would be paced by none where they cannot. */
+static bool is_to_come(const struct act *a, const struct act_hands *h, const struct pace *p)
+{
+	int k;
+
+	if (p->rate || !act_acts(a))
+		return false;
+	for (k = 0; k < HANDS_KINDS; k++) {
+		const struct act_hands *other = &a->by[k];
+
+		if (other != h && paced_get(&other->want, p->ifindex, &p->to) &&
+		    !paced_get(&other->now, p->ifindex, &p->to))
+			return true;
+	}
+	return false;
+}
+
 /* *@list: freed by the caller; how many */
-static uint32_t changes(struct act *a, const struct act_hands *h, struct pace **list)
+static uint32_t changes(struct act *a, struct act_hands *h, struct pace **list)
 {
 	static const struct paced none;
 	const struct paced *then = act_acts(a) ? &h->want : &none;
@@ -303,9 +320,13 @@ static uint32_t changes(struct act *a, const struct act_hands *h, struct pace **
 
 	if (paced_step(&h->now, then, UINT32_MAX, list, &n))
 		return 0;
-	for (i = 0; i < n && kept < STEP_MAX; i++)
-		if (!waits(a, &(*list)[i]))
+	for (i = 0; i < n && kept < STEP_MAX; i++) {
+		bool held = is_to_come(a, h, &(*list)[i]);
+
+		h->holds |= held;
+		if (!held && !waits(a, &(*list)[i]))
 			(*list)[kept++] = (*list)[i];
+	}
 	return kept;
 }
 
@@ -396,6 +417,7 @@ static void step_by(struct act *a, struct act_hands *h, int64_t now)
 	bool again = true;
 	uint32_t n;
 
+	h->holds = false;
 	while (again && tries--) {
 		n = changes(a, h, &list);
 		again = n && try_step(a, h, list, n, now);
@@ -423,6 +445,10 @@ void act_step(struct act *a, int64_t now)
 		return;
 	for (k = 0; k < HANDS_KINDS; k++)
 		if (a->by[k].known && may_step(a))
+			step_by(a, &a->by[k], now);
+	/* the later ones have it by now, perhaps */
+	for (k = 0; k < HANDS_KINDS; k++)
+		if (a->by[k].known && a->by[k].holds && may_step(a))
 			step_by(a, &a->by[k], now);
 	unlock_if_done(a);
 }

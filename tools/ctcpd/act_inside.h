@@ -34,6 +34,7 @@ struct act_hands {
 	struct hands hands;
 	struct paced now, want;
 	bool known;		/* what the kernel has was read */
+	bool holds;		/* what other hands are to have first, since the last step */
 };
 
 /* A host of which this poll says what it takes, while others of its subnet do */

@@ -1264,6 +1264,43 @@ static void other_hands_in_a_run(void **state)
 	other_hands(*state, false);
 }
 
+/* What it has by one kind goes when the other has it */
+static void other_hands_cannot_yet(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	begin_sockets(w);
+	settle_all(w);
+	rate = socket_rate_of(w, s);
+	assert_int_not_equal(rate, 0);
+	refuse(w, NULL, 0, -EALREADY, false);
+	w->config.one_lock = true;
+	act_reload(w->act, w->now);
+	polls(w, 3);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_int_equal(w->sockets.n, 0);
+	/* and the other way */
+	w->open_rc = -EAGAIN;
+	w->config.one_lock = false;
+	act_reload(w->act, w->now);
+	polls(w, 3);
+	assert_int_equal(w->sockets.n, 0);
+	assert_int_equal(rate_of(w, s), rate);
+	w->open_rc = 0;
+	polls(w, 1);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	assert_int_equal(w->kernel.n, 0);
+	/* what nobody wants goes at once */
+	act_forget(w->act, &s->remote.addr, w->now);
+	assert_int_equal(w->sockets.n, 0);
+}
+
 /* It has more queues by now, which the next change by classes meets */
 static void classes_fit_no_more(void **state)
 {
@@ -2845,6 +2882,7 @@ int main(void)
 		TEST(may_not_from_the_history),
 		TEST(other_hands_between_runs),
 		TEST(other_hands_in_a_run),
+		TEST(other_hands_cannot_yet),
 		TEST(classes_fit_no_more),
 		TEST(hands_stay_while_it_is_down),
 		TEST(circuit_comes_first),
