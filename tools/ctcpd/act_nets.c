@@ -132,12 +132,14 @@ void act_nets_refuse(struct act_nets *ns, struct act_net *net)
 }
 
 struct acting *act_net_silent_longest(const struct act_net *net, int64_t now,
-				      bool (*may)(const struct acting *e, int64_t now))
+				      bool (*may)(const struct acting *e, int64_t now,
+						  const void *data),
+				      const void *data)
 {
 	struct acting *e, *first = NULL;
 
 	TAILQ_FOREACH(e, &net->searches, in_net[net->level])
-		if (may(e, now) && (!first || e->search.seen < first->search.seen))
+		if (may(e, now, data) && (!first || e->search.seen < first->search.seen))
 			first = e;
 	return first;
 }

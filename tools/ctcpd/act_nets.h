@@ -50,6 +50,8 @@ struct act_net *act_nets_full(const struct act_nets *ns, const struct prefix *to
 void act_nets_refuse(struct act_nets *ns, struct act_net *net);
 /* Of those that @may go the one that was silent for longest; NULL: none may */
 struct acting *act_net_silent_longest(const struct act_net *net, int64_t now,
-				      bool (*may)(const struct acting *e, int64_t now));
+				      bool (*may)(const struct acting *e, int64_t now,
+						  const void *data),
+				      const void *data);
 
 #endif

@@ -8,9 +8,13 @@
 
 #define ROOM_MAX 16U	/* that go in one poll */
 
-static bool may_go(const struct acting *e, int64_t now)
+/* A host that its subnet has the place of would be a stranger to it when it comes back. */
+static bool may_go(const struct acting *e, int64_t now, const void *data)
 {
-	return !e->gone && e->search.rate && !acting_is_subnet(e) && acting_is_silent(e, now);
+	const struct act *a = data;
+
+	return !e->gone && e->search.rate && !acting_is_subnet(e) && acting_is_silent(e, now) &&
+	       !act_subnet_of(a, &e->to, e->ifindex);
 }
 
 /* NULL: all of them are in use */
@@ -19,7 +23,7 @@ static struct acting *silent_longest(struct act *a, bool wanted, int64_t now)
 	struct acting *e, *next, *first = NULL;
 
 	act_table_each(&a->table, e, next)
-		if (may_go(e, now) && (!wanted || e->wants_by) &&
+		if (may_go(e, now, a) && (!wanted || e->wants_by) &&
 		    (!first || e->search.seen < first->search.seen))
 			first = e;
 	return first;
@@ -55,7 +59,8 @@ static void let_go_of_nets(struct act *a, int64_t now)
 		const struct act_net *net = (const struct act_net *)node;
 		struct acting *e;
 
-		e = net->full == ns->poll ? act_net_silent_longest(net, now, may_go) : NULL;
+		e = net->full == ns->poll ? act_net_silent_longest(net, now, may_go, a) :
+		    NULL;
 		if (!e)
 			continue;
 		let_go(a, e, now);

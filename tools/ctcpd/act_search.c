@@ -151,6 +151,18 @@ static struct acting *search_for(struct act *a, const struct remote *r, int64_t 
 	return act_table_add(&a->table, &r->addr, now);
 }
 
+/* A host that its subnet has the place of stays one of those that are known. */
+static void host_is_seen(struct act *a, const struct remote *r, const struct observation *o)
+{
+	struct acting *host = act_table_find(&a->table, &r->addr);
+
+	if (!host)
+		return;
+	search_seen(&host->search, o);
+	host->aged = true;
+	act_table_used(&a->table, host);
+}
+
 void act_remote(struct act *a, struct remote *r, int64_t now)
 {
 	struct observation o;
@@ -162,6 +174,7 @@ void act_remote(struct act *a, struct remote *r, int64_t now)
 		if (seen) {
 			act_observe_add(&e->sum, &o);
 			e->stranger |= act_is_stranger(a, r, &o);
+			host_is_seen(a, r, &o);
 		}
 		return;
 	}

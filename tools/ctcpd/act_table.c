@@ -71,8 +71,9 @@ bool acting_is_silent(const struct acting *e, int64_t now)
 	return idle >= IDLE_S || idle < 0;
 }
 
-static bool is_idle(const struct acting *e, int64_t now)
+static bool is_idle(const struct acting *e, int64_t now, const void *unused)
 {
+	(void)unused;
 	return !e->search.rate && !e->force && acting_is_silent(e, now);
 }
 
@@ -84,7 +85,7 @@ static bool has_room(struct act_table *t, const struct prefix *to, int64_t now)
 
 	while ((net = act_nets_full(&t->nets, to))) {
 		e = net->full == t->nets.poll ? NULL :
-		    act_net_silent_longest(net, now, is_idle);
+		    act_net_silent_longest(net, now, is_idle, NULL);
 		if (!e) {
 			act_nets_refuse(&t->nets, net);
 			return false;
@@ -102,7 +103,7 @@ static bool make_room(struct act_table *t, int64_t now)
 	for (i = 0; i < LOOK_MAX && recent_oldest(&t->all); i++) {
 		struct acting *e = (struct acting *)recent_oldest(&t->all);
 
-		if (is_idle(e, now)) {
+		if (is_idle(e, now, NULL)) {
 			act_table_drop(t, e);
 			return true;
 		}

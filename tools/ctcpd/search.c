@@ -625,6 +625,14 @@ static bool is_forgotten(const struct search *s, int64_t now)
 	return last && now - last >= FORGET_S;
 }
 
+void search_seen(struct search *s, const struct observation *o)
+{
+	move_times(s, o->at);
+	s->seen = o->at > 0 ? o->at : 1;
+	if (search_counts(o))
+		s->counted = s->seen;
+}
+
 void search_tick(struct search *s, int64_t now, struct decision *d)
 {
 	memset(d, 0, sizeof(*d));

@@ -128,6 +128,8 @@ uint64_t search_on_wire(uint64_t bytes, uint32_t mss, uint32_t headers);
 /* @min_rtt_us: what is nearer is left alone */
 void search_observe(struct search *s, const struct observation *o, uint32_t min_rtt_us,
 		    struct decision *d);
+/* It is paced with others: that it is there, and what it shows is what all of them do */
+void search_seen(struct search *s, const struct observation *o);
 /* Nothing was observed; whether it is time to forget */
 void search_tick(struct search *s, int64_t now, struct decision *d);
 /* Somebody else changed what was paced, or an administrator set up his own: it is not paced */

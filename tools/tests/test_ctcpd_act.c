@@ -1983,6 +1983,34 @@ static void subnet_as_one(void **state)
 	assert_true(prefix_equal(&p.to, &subnet));
 }
 
+/* As long as they send, its hosts are known, and make no room */
+static void hosts_of_a_subnet_stay(void **state)
+{
+	struct world *w = *state;
+	struct sim *hosts[4];
+	uint32_t i;
+
+	find_shared(w, hosts, 4);
+	polls(w, 2);
+	assert_int_equal(w->kernel.n, 1);
+	w->now += 13 * DAY;
+	polls(w, 2);
+	assert_int_equal(acting_of(w, hosts[0])->search.seen, w->now);
+	w->now += 2 * DAY;
+	polls(w, 13);
+	assert_int_equal(w->kernel.n, 1);
+	assert_said(w, "not paced any more", 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_not_equal(acting_of(w, hosts[i])->search.rate, 0);
+		hosts[i]->idle = true;
+	}
+	w->now += 2 * IDLE_S;
+	polls(w, 1);
+	w->act->table.refused = 4;
+	act_make_room(w->act, w->now);
+	assert_said(w, "to make room", 0);
+}
+
 /* It carries less than one of them did: back to hosts, as they were */
 static void subnet_taken_back(void **state)
 {
@@ -2914,6 +2942,7 @@ int main(void)
 		TEST(reboot),
 		TEST(look_comes_later),
 		TEST(subnet_as_one),
+		TEST(hosts_of_a_subnet_stay),
 		TEST(subnet_taken_back),
 		TEST(hosts_that_share_nothing),
 		TEST(three_are_enough),
