@@ -29,6 +29,27 @@ static struct acting *silent_longest(struct act *a, bool wanted, int64_t now)
 	return first;
 }
 
+/* Those that go already, and stay until hands and the history let them */
+static uint32_t going(struct act *a)
+{
+	struct acting *e, *next;
+	uint32_t n = 0;
+
+	act_table_each(&a->table, e, next)
+		n += e->gone;
+	return n;
+}
+
+static bool has_one_going(const struct act_net *net)
+{
+	const struct acting *e;
+
+	TAILQ_FOREACH(e, &net->searches, in_net[net->level])
+		if (e->gone)
+			return true;
+	return false;
+}
+
 static void let_go(struct act *a, struct acting *e, int64_t now)
 {
 	e->gone = true;
@@ -59,8 +80,9 @@ static void let_go_of_nets(struct act *a, int64_t now)
 		const struct act_net *net = (const struct act_net *)node;
 		struct acting *e;
 
-		e = net->full == ns->poll ? act_net_silent_longest(net, now, may_go, a) :
-		    NULL;
+		if (net->full != ns->poll || has_one_going(net))
+			continue;
+		e = act_net_silent_longest(net, now, may_go, a);
 		if (!e)
 			continue;
 		let_go(a, e, now);
@@ -72,8 +94,12 @@ static void let_go_of_nets(struct act *a, int64_t now)
 
 void act_make_room(struct act *a, int64_t now)
 {
+	uint32_t go;
+
 	let_some_go(a, a->crowded, true, now);
-	let_some_go(a, a->table.refused, false, now);
+	go = a->table.refused ? going(a) : 0;
+	if (a->table.refused > go)
+		let_some_go(a, a->table.refused - go, false, now);
 	let_go_of_nets(a, now);
 	a->crowded = 0;
 }

@@ -2602,6 +2602,42 @@ static void ip4_has_no_site(void **state)
 	act_table_free(&t);
 }
 
+static uint32_t gone(const struct world *w)
+{
+	struct acting *e, *next;
+	uint32_t n = 0;
+
+	act_table_each(&w->act->table, e, next)
+		n += e->gone;
+	return n;
+}
+
+/* What goes makes room when hands can take it back: until then no other does */
+static void one_goes_while_hands_wait(void **state)
+{
+	struct world *w = *state;
+	struct sim *s;
+
+	add_kept(w, NET_MAX, 2, 2 * IDLE_S);
+	polls(w, 1);
+	assert_int_equal(w->kernel.n, NET_MAX);
+	refuse(w, NULL, 0, -EAGAIN, false);
+	s = remote(w, 2, 7, 100 * MB);
+	s->remote.addr = number(0);
+	s->remote.addr.addr[3] = 200;
+	polls(w, 10);
+	assert_int_equal(gone(w), 1);
+	/* so it is of the table */
+	w->act->table.refused = 1;
+	act_make_room(w->act, w->now);
+	assert_int_equal(gone(w), 1);
+	w->n_refusals = 0;
+	polls(w, 2);
+	acting_of(w, s);
+	assert_int_equal(gone(w), 0);
+	assert_said(w, "to make room", 1);
+}
+
 /*
  * A party that has all that it may, paced and silent, pays for a new one with its own; whoever
  * was silent for longer, but is of another, stays.
@@ -2962,6 +2998,7 @@ int main(void)
 		TEST(paced_makes_room),
 		TEST(kept_make_room),
 		TEST(site_pays_for_its_own),
+		TEST(one_goes_while_hands_wait),
 		TEST(paced_when_there_is_room),
 		TEST(forget),
 		TEST(forgotten_while_hands_wait),
