@@ -212,12 +212,16 @@ static void begin_watching(struct search *s)
 	s->day = was.day;
 	s->changes = was.changes;
 	s->rate = was.rate;
+	s->floor = was.floor;
+	s->floor_until = was.floor_until;
 }
 
 static void forget(struct search *s, struct decision *d)
 {
 	begin_watching(s);
 	s->failures = 0;
+	s->floor = 0;
+	s->floor_until = 0;
 	set_rate(s, 0, SEARCH_FORGOTTEN, d);
 	s->settling = false;
 	s->counted = 0;

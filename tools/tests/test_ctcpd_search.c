@@ -400,6 +400,25 @@ static void test_step_to_the_floor(void **state)
 	assert_int_equal(s.rate, 180 * MBIT);
 }
 
+/* Taking it back is no way around the floor; being forgotten is the end of it */
+static void test_floor_outlives(void **state)
+{
+	struct search s;
+	struct decision d;
+
+	(void)state;
+	loses_at(&s, 100 * MBIT);
+	assert_int_equal(s.state, SEARCH_TAKEN_BACK);
+	assert_int_equal(s.floor, 100 * MBIT);
+	assert_int_equal(s.floor_until, BEGIN + DAY_S);
+	search_stand_down(&s, BEGIN + 20);
+	assert_int_equal(s.floor, 100 * MBIT);
+	search_tick(&s, BEGIN + 30 * DAY_S, &d);
+	assert_int_equal(d.reason, SEARCH_FORGOTTEN);
+	assert_int_equal(s.floor, 0);
+	assert_int_equal(s.floor_until, 0);
+}
+
 /* Nor do those who come later wait for the rate that was theirs as long as he held it down */
 static void test_back_from_less(void **state)
 {
@@ -1099,6 +1118,7 @@ int main(void)
 		cmocka_unit_test(test_slower_later),
 		cmocka_unit_test(test_floor),
 		cmocka_unit_test(test_step_to_the_floor),
+		cmocka_unit_test(test_floor_outlives),
 		cmocka_unit_test(test_back_from_less),
 		cmocka_unit_test(test_no_flapping),
 		cmocka_unit_test(test_rest),
