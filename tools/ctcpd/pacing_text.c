@@ -65,7 +65,8 @@ static void put_devices(FILE *out, int indent, const json_t *totals)
 	json_array_foreach(json_object_get(totals, "devices"), i, d) {
 		if (!has_text(d, "why"))
 			continue;
-		fprintf(out, "%*s%s: %s: %s\n", indent, "", cell_word(d, "device", name, sizeof(name)),
+		fprintf(out, "%*s%s: %s: %s\n", indent, "",
+			cell_word(d, "device", name, sizeof(name)),
 			has_text(d, "paced_by") ? "by sockets" : "nothing is paced",
 			cell_word(d, "why", why, sizeof(why)));
 	}

@@ -930,7 +930,8 @@ static void each_by_its_hands(void **state)
 	assert_string_equal(p.unfit, "");
 	assert_true(act_find(w->act, &other->remote.addr, &p));
 	assert_string_equal(p.hands, "classes");
-	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: it has 8 queues\n", 1);
+	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: it has 8 queues\n",
+		    1);
 	assert_said(w, "are paced by sockets", 1);
 }
 
