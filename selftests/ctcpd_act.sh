@@ -37,13 +37,6 @@ mode_becomes()
 	eventually 20 value_is .config.mode "$1"
 }
 
-polls()
-{
-	polls_go_on
-	polls_go_on
-	polls_go_on
-}
-
 # Beside it one that has nothing to send, as those of iperf3 and FTP that control a transfer
 control_begins()
 {
@@ -51,41 +44,6 @@ control_begins()
 	background src bash -c 'exec 3<>"/dev/tcp/$0/$1" && echo hello >&3 && exec sleep 100000' \
 		$SLOW4 $PORT
 	defer "kill $!"
-}
-
-slow_begins()
-{
-	background src circuit_sock send -n 100000000000 $SLOW4 $PORT >/dev/null 2>&1
-	STREAM=$!
-	defer "kill $STREAM"
-}
-
-slow_ends()
-{
-	kill $STREAM
-	wait $STREAM 2>/dev/null
-	in_src ss -tK dst $SLOW4 >/dev/null
-}
-
-# said_since LINE PATTERN: how many lines of the log, behind that one
-said_since()
-{
-	tail -n "+$(($1 + 1))" "$LOG" | grep -cE -- "$2"
-}
-
-lines()
-{
-	wc -l <"$LOG"
-}
-
-says_since()
-{
-	eventually "$1" test_since "$2" "$3"
-}
-
-test_since()
-{
-	[ "$(said_since "$1" "$2")" -gt 0 ]
 }
 
 # --- what the kernel has ----------------------------------------------------------------
@@ -168,9 +126,9 @@ paces()
 	succeeds "act: it is paced" says_since 30 "$at" "$SLOW4: paced at"
 	matches "act: said" 'paces what is overrun' "$(<"$LOG")"
 	succeeds "act: a class" is_paced
-	eventually 300 test_since "$at" "$SLOW4: (kept|paced) at .* hardly retransmits"
+	eventually 300 was_said_since "$at" "$SLOW4: (kept|paced) at .* hardly retransmits"
 	at_least "act: a rate is found" 1 "$(said_since "$at" "$SLOW4: .* hardly retransmits")"
-	succeeds "act: what it was before is in the line" test_since "$at" \
+	succeeds "act: what it was before is in the line" was_said_since "$at" \
 		'hardly retransmits; [0-9.]+% resent before, [0-9.e-]+% now'
 	within "act: the rate, kbit" 10000 "$(class_rate)" 300
 	equal "act: the other has no class" 2 "$(classes | wc -l)"
@@ -265,7 +223,7 @@ find_anew()
 
 	ask forget 10.77.0.0/16 >/dev/null
 	at=$(lines)
-	eventually 180 test_since "$at" "$SLOW4: paced at" || fail "it is paced again" "$(<"$LOG")"
+	eventually 180 was_said_since "$at" "$SLOW4: paced at" || fail "it is paced again" "$(<"$LOG")"
 }
 
 changed_by_hand()

@@ -56,27 +56,6 @@ mode_becomes()
 	reload mode "$1"
 }
 
-polls()
-{
-	polls_go_on
-	polls_go_on
-	polls_go_on
-}
-
-slow_begins()
-{
-	background src circuit_sock send -n 100000000000 $SLOW4 $PORT >/dev/null 2>&1
-	STREAM=$!
-	defer "kill $STREAM"
-}
-
-slow_ends()
-{
-	kill $STREAM
-	wait $STREAM 2>/dev/null
-	in_src ss -tK dst $SLOW4 >/dev/null
-}
-
 # With 1000 bytes no interval counts.
 idle_begins()
 {
@@ -84,27 +63,6 @@ idle_begins()
 	background src circuit_sock send -n 1000 -k 3600000 $SLOW4 $PORT >/dev/null 2>&1
 	STREAM=$!
 	defer "kill $STREAM"
-}
-
-# said_since LINE PATTERN: how many lines of the log, behind that one
-said_since()
-{
-	tail -n "+$(($1 + 1))" "$LOG" | grep -cE -- "$2"
-}
-
-lines()
-{
-	wc -l <"$LOG"
-}
-
-test_since()
-{
-	[ "$(said_since "$1" "$2")" -gt 0 ]
-}
-
-says_since()
-{
-	eventually "$1" test_since "$2" "$3"
 }
 
 # --- what the kernel has ----------------------------------------------------------------

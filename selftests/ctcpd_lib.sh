@@ -144,3 +144,48 @@ has_visits()
 {
 	[ "$(visits "$1")" -ge "${2:-1}" ]
 }
+
+# Three, so that what one found another has done
+polls()
+{
+	polls_go_on
+	polls_go_on
+	polls_go_on
+}
+
+# A transfer to the slow one, which does not end by itself; its process is $STREAM
+slow_begins()
+{
+	background src circuit_sock send -n 100000000000 $SLOW4 $PORT >/dev/null 2>&1
+	STREAM=$!
+	defer "kill $STREAM"
+}
+
+slow_ends()
+{
+	kill $STREAM
+	wait $STREAM 2>/dev/null
+	in_src ss -tK dst $SLOW4 >/dev/null
+}
+
+# Of the log so far
+lines()
+{
+	wc -l <"$LOG"
+}
+
+# said_since LINE PATTERN: how many lines of the log, behind that one
+said_since()
+{
+	tail -n "+$(($1 + 1))" "$LOG" | grep -cE -- "$2"
+}
+
+was_said_since()
+{
+	[ "$(said_since "$1" "$2")" -gt 0 ]
+}
+
+says_since()
+{
+	eventually "$1" was_said_since "$2" "$3"
+}
