@@ -18,7 +18,6 @@ need_module
 export CTCP_RUNDIR=$TMP/state
 HISTORY=$TMP/history/history.db
 MODE=observe
-STREAM=
 
 # --- the daemon and its flows ---------------------------------------------------------
 

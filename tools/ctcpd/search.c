@@ -29,7 +29,9 @@
  *
  * Kept is what carries no less than NO_WORSE of before without having lost, or BETTER if it
  * has lost.  So no rate below NO_WORSE of before is tried: a remote that fakes loss has at
- * least what it took without pacing, as long as it fakes.  What did not help is taken back and
+ * least what it took without pacing, as long as it fakes.  At that rate itself nothing can carry
+ * as much, as an interval counts less than the rate by what is on its way at its end: what
+ * carries FILLED of its rate is no worse than the rate is.  What did not help is taken back and
  * not tried again for a day, then two, four, eight, and two weeks.
  *
  * Flaps.  Of a rate that is kept three intervals that lost, with no clean ones between, are
@@ -60,6 +62,7 @@
 #define EVIDENCE_MAX	2000000U	/* segments, where hardly any were sent again before */
 #define CLEAN_PPM	20U		/* of segments sent again: two in 100,000 */
 #define FULL		90U		/* percent of the rate */
+#define FILLED		99U
 #define NO_WORSE	98U		/* percent of what was carried before */
 #define BETTER		103U
 #define SETTLED		100U		/* high - low <= high / SETTLED: 1 % */
@@ -455,6 +458,13 @@ static void lost(struct search *s, struct decision *d)
 		try_less(s, d);
 }
 
+/* Than it was without pacing */
+static bool is_worse(const struct search *s, uint64_t carried)
+{
+	return carried < percent_of(search_goodput(&s->base), NO_WORSE) &&
+	       carried < percent_of(s->rate, FILLED);
+}
+
 static void did_not_lose(struct search *s, struct decision *d)
 {
 	uint64_t carried = search_goodput(&s->now);
@@ -463,7 +473,7 @@ static void did_not_lose(struct search *s, struct decision *d)
 		probe_in_vain(s, d);
 		return;
 	}
-	if (!s->upward && carried < percent_of(search_goodput(&s->base), NO_WORSE)) {
+	if (!s->upward && is_worse(s, carried)) {
 		take_back(s, SEARCH_NO_HELP, d);
 		return;
 	}

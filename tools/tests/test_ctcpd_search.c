@@ -36,6 +36,7 @@ struct model {
 	uint64_t interval_us;	/* 0 = INTERVAL_US */
 	uint32_t rtt_us;	/* 0 = 47 ms */
 	double noise;		/* of what is carried */
+	double late;		/* part of it that an interval does not count */
 	uint64_t (*changes)(const struct model *m, int64_t at);	/* what it takes then */
 	uint32_t seed;
 	bool idle;		/* the application has nothing to send */
@@ -99,7 +100,7 @@ static void run(struct model *m, uint64_t paced, int64_t at, struct observation 
 	else if (lost > 0)
 		carried *= fmax(m->unpaced, 1 - 10 * lost);
 	lost = part_lost(m, lost, paced) + m->random;
-	carried *= 1 - m->noise * chance(m);
+	carried *= (1 - m->noise * chance(m)) * (1 - m->late);
 	*o = (struct observation){
 		.at = at, .us = interval_of(m), .paced = paced, .min_rtt_us = m->rtt_us ?: 47000,
 		.acked = (uint64_t)(carried * (double)interval_of(m) / 1e6),
@@ -600,6 +601,31 @@ static void test_margin_no_worse(void **state)
 	until(&l, SEARCH_KEPT, 200);
 	assert_kept(&l, l.m.takes);
 	assert_true(l.s.rate >= search_goodput(&l.s.base) / 100 * 98);
+}
+
+/*
+ * It takes hardly less than it did while it lost, and an interval counts less than the rate: kept
+ * at the least rate that is tried.  What does not fill that one is taken back.
+ */
+static void test_least_rate(void **state)
+{
+	struct model m = { .line = 4 * GBIT, .takes = GBIT, .unpaced = 0.999, .bursts = 0.004 };
+	struct loop l;
+
+	(void)state;
+	begin(&l, m);
+	until(&l, SEARCH_TRYING, 60);
+	l.m.takes = GBIT / 100 * 98;
+	l.m.late = 0.005;
+	until(&l, SEARCH_KEPT, 200);
+	assert_near(l.s.rate, GBIT / 1000 * 979, 0.001);
+
+	begin(&l, m);
+	until(&l, SEARCH_TRYING, 60);
+	l.m.takes = GBIT / 100 * 98;
+	l.m.late = 0.015;
+	until(&l, SEARCH_TAKEN_BACK, 200);
+	assert_int_equal(l.last, SEARCH_NO_HELP);
 }
 
 /* Kept by an earlier ctcpd at what it proved: a margin below it after the next probe */
@@ -1124,6 +1150,7 @@ int main(void)
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_margin),
 		cmocka_unit_test(test_margin_no_worse),
+		cmocka_unit_test(test_least_rate),
 		cmocka_unit_test(test_margin_earlier),
 		cmocka_unit_test(test_random_loss),
 		cmocka_unit_test(test_faked_loss),
