@@ -50,6 +50,13 @@ class Objections(unittest.TestCase):
         self.refused("the path lost 20", flow, counted(
             hop=30, path=20, retrans=50, series=[at(5, 10), at(10, 20)]))
 
+    def test_an_overrun_is_not_what_others_overran(self):
+        flow = a_flow("overrun", nic=40e6, line=10e6, others=["reno"])
+        series = [at(5, 40), at(10, 80)]
+        self.refused("49 of the hop's 100 drops", flow,
+                     counted(hop=100, retrans=49, series=series))
+        self.holds(flow, counted(hop=100, retrans=50, series=series))
+
     def test_a_policer_is_a_hop(self):
         flow = a_flow("overrun", police=10e6)
         looks = [[t, {"hop": 0, "path": 0, "back": 0, "local": 0, "police": n}]

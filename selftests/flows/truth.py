@@ -56,6 +56,8 @@ def _overrun(flow, counters, drops):
         return "the hop dropped frames at one time only"
     if drops["path"] > queue(drops) / 5:
         return f"the path lost {drops['path']} frames, the hop {queue(drops)}"
+    if told(counters, "retrans") < queue(drops) / 2:
+        return f"{told(counters, 'retrans')} of the hop's {queue(drops)} drops were its own"
     return None
 
 

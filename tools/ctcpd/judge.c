@@ -42,6 +42,8 @@
  *		to 1 or 2 % in the lab).  By chance the windows lie far apart: Reno's with a
  *		relative standard deviation of 0.38, CUBIC's of 0.28 to 0.57, H-TCP's of 0.27
  *		to 0.46 (simulated round by round, losses of 1e-5 to 1e-2, 2 to 200 ms).
+ *		A burst that outlasts the recovery cuts the window once more, which is not
+ *		a window that the bottleneck was overrun at (losses.c, is_of_same_burst()).
  *		series_chance() bounds how likely chance puts four of five as near as they are.
  *
  * Both are independent of each other by chance: their logarithms are added (Fisher), and
@@ -50,7 +52,7 @@
  *
  * The cause is the receiver or the last hop before it, if what it takes is always the same: the
  * windows at loss; or the rate of the seconds that lose, where the algorithm does not heed
- * loss, and its ssthresh says nothing: BBR probes by a quarter more for one of each eight round
+ * loss, and its ssthresh says nothing, or has windows of a few segments: BBR probes by a quarter more for one of each eight round
  * trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and overruns a buffer of less than that each
  * time, at a rate delivered that stays C; a policer has no room to speak of, and a rate.  If
  * neither is the same, the room is what other people leave.
@@ -100,8 +102,9 @@
 #define NOT_CHANCE	9.2	/* ln 10000: a wrong one of so many flows that lose by chance */
 #define MAYBE_CHANCE	6.9	/* ln 1000: between the two nothing is said */
 #define BURST		2.0	/* dispersion: losses in twos are bursts, what is less may be
-				 * that chance itself changes
+				 * that chance itself changes ...
 				 */
+#define BURST_STEADY	1.5	/* ... which would change the rate, too */
 #define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
 #define SAME_WINDOW	0.20	/* four of five within so much: half of chance's deviation */
 #define RATES_LEAST	8U	/* seconds that lose, from which their rates may be alike */
@@ -376,23 +379,28 @@ static bool is_too_little(const struct flow_facts *f, struct judgement *j)
 
 /* --- losses ---------------------------------------------------------------- */
 
-/* -ln of how likely chance gives losses at such times */
-static double against_chance_when(const struct losses_say *say)
+static bool has_steady_rate(const struct flow_facts *f)
 {
-	return say->z > 0 && say->dispersion < BURST ? 0 : say->z * say->z / 2;
-}
-
-static double against_chance(const struct losses_say *say)
-{
-	return against_chance_when(say) - say->chance;
+	return f->rates.n >= RATES_LEAST && series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
 }
 
 /* What the bottleneck takes is always the same. */
 static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
-	if (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW)
-		return true;
-	return f->rates.n >= RATES_LEAST && series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
+	return (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW) || has_steady_rate(f);
+}
+
+/* -ln of how likely chance gives losses at such times */
+static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
+{
+	double burst = has_steady_rate(f) ? BURST_STEADY : BURST;
+
+	return say->z > 0 && say->dispersion < burst ? 0 : say->z * say->z / 2;
+}
+
+static double against_chance(const struct flow_facts *f, const struct losses_say *say)
+{
+	return against_chance_when(f, say) - say->chance;
 }
 
 static bool own_device_is_full(const struct flow_facts *f)
@@ -408,9 +416,9 @@ static bool may_overrun(const struct flow_facts *f, const struct losses_say *say
 static bool overruns(const struct flow_facts *f, const struct losses_say *say,
 		     struct judgement *j)
 {
-	if (!may_overrun(f, say) || against_chance(say) < NOT_CHANCE)
+	if (!may_overrun(f, say) || against_chance(f, say) < NOT_CHANCE)
 		return false;
-	if (-say->chance >= against_chance_when(say))
+	if (-say->chance >= against_chance_when(f, say))
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 	return says(j, VERDICT_OVERRUN, say->z > 0 ? REASON_BURSTS : REASON_REGULAR);
 }
@@ -423,9 +431,9 @@ static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
 	if ((double)f->lost < LITTLE_LOSS * (double)f->recent_segs)
 		return says(j, VERDICT_CLEAN, REASON_LITTLE_LOSS);
 	if (f->lost < LOSSES_LEAST ||
-	    (may_overrun(f, say) && against_chance(say) >= MAYBE_CHANCE))
+	    (may_overrun(f, say) && against_chance(f, say) >= MAYBE_CHANCE))
 		return says(j, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
-	if (say->z > 0 && against_chance_when(say) >= NOT_CHANCE)
+	if (say->z > 0 && against_chance_when(f, say) >= NOT_CHANCE)
 		return says(j, VERDICT_LOSS, REASON_OTHERS);
 	return says(j, VERDICT_LOSS, REASON_RANDOM);
 }

@@ -17,6 +17,8 @@
 #define CELL_SEGS	32U
 #define CELLS_MAX	3000.0	/* ten minutes of looks; then each sum is halved */
 
+#define SAME_CUT	1.5		/* segments: a share of a window is rounded */
+#define LOOK_MOST_US	1000000U	/* in a poll there may be many cuts */
 #define LEVEL_LEAST	6U	/* segments: of smaller windows a step is more than chance's */
 #define WIDTH_LEAST	0.005	/* of the window: nearer than that counts as that */
 /*
@@ -89,7 +91,7 @@ static bool in_recovery(const struct sample *s)
 }
 
 /* The first cut is that of slow start, which overshoots any path. */
-static bool is_new_level(const struct interval *i)
+static bool is_cut(const struct interval *i)
 {
 	const struct sample *a = i->before, *b = i->now;
 
@@ -99,6 +101,40 @@ static bool is_new_level(const struct interval *i)
 	return a->snd_ssthresh != b->snd_ssthresh || !in_recovery(a);
 }
 
+/* What a loss leaves of the window (RFC 9438, 4.6; RFC 5681, 3.2); 0: it varies */
+static double share_left(const char *algorithm)
+{
+	if (!strcmp(algorithm, "cubic"))
+		return 717.0 / 1024;
+	return strcmp(algorithm, "reno") ? 0 : 0.5;
+}
+
+/*
+ * A burst that lasts longer than a recovery cuts the window twice: what met the loss the second
+ * time is what the first cut had left.
+ */
+static bool is_of_same_burst(const struct losses *l, const struct interval *i)
+{
+	double left = share_left(i->now->conn.algorithm) * i->before->snd_ssthresh;
+
+	return l->was_cut && left > 0 && fabs(i->now->snd_ssthresh - left) <= SAME_CUT;
+}
+
+/* Both cuts in one look: a window only grows until it meets a loss. */
+static bool is_cut_twice(const struct interval *i, double share)
+{
+	return share > 0 && i->us <= LOOK_MOST_US && !in_recovery(i->before) &&
+	       i->now->snd_ssthresh < i->before->snd_cwnd * share * (1 + share) / 2;
+}
+
+static void add_level(struct losses *l, const struct interval *i)
+{
+	double share = share_left(i->now->conn.algorithm), level = i->now->snd_ssthresh;
+
+	if (!is_of_same_burst(l, i))
+		series_add(&l->levels, is_cut_twice(i, share) ? level / share : level);
+}
+
 static bool is_startup(const struct interval *i)
 {
 	return obeys_loss(i->now->conn.algorithm) && i->before->snd_ssthresh >= INFINITE_SSTHRESH;
@@ -106,8 +142,11 @@ static bool is_startup(const struct interval *i)
 
 void losses_add(struct losses *l, const struct interval *i)
 {
-	if (is_new_level(i))
-		series_add(&l->levels, i->now->snd_ssthresh);
+	bool cut = is_cut(i);
+
+	if (cut)
+		add_level(l, i);
+	l->was_cut = cut;
 	if (!is_startup(i))
 		add_to_cell(l, i);
 }

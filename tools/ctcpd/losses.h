@@ -22,6 +22,7 @@ struct losses {
 	uint64_t cell_us;		/* the cell that is being filled */
 	uint32_t cell_segs, cell_lost;
 	struct series levels;		/* segments: ssthresh after a loss */
+	bool was_cut;			/* the window, in the interval before */
 };
 
 struct losses_say {

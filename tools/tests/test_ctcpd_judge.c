@@ -895,6 +895,117 @@ static void test_slow_start(void **state)
 	assert_int_equal(judged(&f).levels, 5);
 }
 
+/* A look that loses: its window was @cwnd before, and @ssthresh is what the cut has left. */
+static void meet(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us)
+{
+	f->now.snd_cwnd = cwnd;
+	next(f, us, 1000)->retrans = 10;
+	f->now.snd_ssthresh = ssthresh;
+	add(f);
+	next(f, LOOK, 1000);
+	add(f);
+}
+
+/* What meets the tail of a burst is what the first cut has left, which is no window of its own. */
+static void test_second_cut(void **state)
+{
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	f.now.snd_ssthresh = 300;
+	meet(&f, 190, 133, LOOK);
+	next(&f, LOOK, 1000)->retrans = 3;
+	f.now.snd_ssthresh = 132;
+	add(&f);
+	next(&f, LOOK, 1000)->retrans = 25;
+	f.now.snd_ssthresh = 93;
+	add(&f);
+	assert_int_equal(judged(&f).levels, 2);
+	/* not the same burst: clean looks are between them, or it is another share */
+	meet(&f, 190, 133, LOOK);
+	meet(&f, 133, 93, LOOK);
+	assert_int_equal(judged(&f).levels, 4);
+	next(&f, LOOK, 1000)->retrans = 3;
+	f.now.snd_ssthresh = 133;
+	add(&f);
+	next(&f, LOOK, 1000)->retrans = 3;
+	f.now.snd_ssthresh = 90;
+	add(&f);
+	assert_int_equal(judged(&f).levels, 6);
+}
+
+/* Two cuts in one look, told by the window before it, are one: of 190 CUBIC leaves 133, then 93 */
+static void test_two_cuts_in_a_look(void **state)
+{
+	static const struct {
+		const char *algorithm;
+		uint32_t cwnd, once, twice, us;
+		bool alike;
+	} rows[] = {
+		{ "cubic", 190, 133, 93, LOOK, true },
+		{ "cubic", 190, 133, 93, POLL, false },	/* it may have grown, and been cut, since */
+		{ "reno", 190, 95, 47, LOOK, true },
+		{ "htcp", 190, 133, 93, LOOK, false },	/* its share varies */
+		{ "cubic", 190, 133, 114, LOOK, false },	/* a smaller window, not two cuts */
+	};
+	struct flow f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin(&f, rows[i].algorithm);
+		f.now.snd_ssthresh = 300;
+		meet(&f, rows[i].cwnd, rows[i].once, LOOK);
+		meet(&f, rows[i].cwnd, rows[i].twice, rows[i].us);
+		assert_int_equal(judged(&f).levels, 2);
+		if (rows[i].alike)
+			assert_in_range(judged(&f).spread, 0, 15);
+		else
+			assert_in_range(judged(&f).spread, 100, 1000);
+	}
+	/* still in recovery, the window before is not what met the loss */
+	begin(&f, "cubic");
+	f.now.snd_ssthresh = 300;
+	meet(&f, 190, 133, LOOK);
+	f.now.ca_state = TCP_CA_Recovery;
+	meet(&f, 190, 93, LOOK);
+	assert_in_range(judged(&f).spread, 100, 1000);
+}
+
+static uint32_t uneven(uint32_t s)
+{
+	return 1000 + 20 * (s % 7);
+}
+
+/*
+ * Losses that come nearly in twos may be chance that changes; where the rate of the seconds is the
+ * same all the same, they are what is too much.
+ */
+static void test_small_bursts(void **state)
+{
+	static const uint32_t windows[] = { 100, 110, 118 };
+	uint32_t (*const rates[])(uint32_t s) = { steady, uneven };
+	struct flow f;
+	unsigned int i, k;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(rates); k++) {
+		begin(&f, "cubic");
+		f.now.snd_ssthresh = 120;
+		f.now.ca_state = TCP_CA_Recovery;
+		for (i = 0; i < 400; i++) {
+			next(&f, LOOK, rates[k](i / 5))->retrans = i % 2 ? 20 : 33;
+			if (i && i % 100 == 0)
+				f.now.snd_ssthresh = windows[i / 100 - 1];
+			add(&f);
+		}
+		assert_int_equal(judged(&f).levels, 3);
+		assert_in_range(judged(&f).dispersion, 151, 199);
+		same_name(judged(&f).verdict, k ? VERDICT_LOSS : VERDICT_OVERRUN);
+	}
+}
+
 static void idle_most(struct interval *i)
 {
 	i->busy = i->us / 10;
@@ -1160,6 +1271,9 @@ int main(void)
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_slow_start),
+		cmocka_unit_test(test_second_cut),
+		cmocka_unit_test(test_two_cuts_in_a_look),
+		cmocka_unit_test(test_small_bursts),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_series),

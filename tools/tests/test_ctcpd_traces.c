@@ -23,6 +23,10 @@ static const struct row {
 	{ "overrun-cubic", VERDICT_OVERRUN, REASON_SAME_WINDOW },
 	/* windows that differ, but the rate does not */
 	{ "overrun-policer", VERDICT_OVERRUN, REASON_BURSTS },
+	/* its window is 8, and what it loses comes in less than twos */
+	{ "overrun-policer-small-window", VERDICT_OVERRUN, REASON_BURSTS },
+	/* bursts that outlast a recovery cut the window twice */
+	{ "overrun-two-cuts", VERDICT_OVERRUN, REASON_BURSTS },
 	{ "overrun-bbr", VERDICT_OVERRUN, REASON_BURSTS },
 	{ "loss-random", VERDICT_LOSS, REASON_RANDOM },
 	/* by chance, at the rate of the path, or of our own device, where the window stops */
