@@ -107,6 +107,8 @@
 #define BURST_STEADY	1.5	/* ... which would change the rate, too */
 #define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
 #define SAME_WINDOW	0.20	/* four of five within so much: half of chance's deviation */
+#define BURSTS_LEAST	6U	/* of those that lost a burst, and ... */
+#define SAME_BURST	0.03	/* two of three within so much: by chance of one flow in forty */
 #define RATES_LEAST	8U	/* seconds that lose, from which their rates may be alike */
 #define SAME_RATE	0.04	/* two of three within so much: they differ by ACKs that come
 				 * together; the third is for BBR, which at each tenth second has
@@ -384,10 +386,17 @@ static bool has_steady_rate(const struct flow_facts *f)
 	return f->rates.n >= RATES_LEAST && series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
 }
 
+/* Between them it may lose by chance, which says nothing of where. */
+static bool bursts_at_same_window(const struct losses_say *say)
+{
+	return say->bursts >= BURSTS_LEAST && say->burst_width <= SAME_BURST;
+}
+
 /* What the bottleneck takes is always the same. */
 static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
-	return (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW) || has_steady_rate(f);
+	return (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW) ||
+	       bursts_at_same_window(say) || has_steady_rate(f);
 }
 
 /* -ln of how likely chance gives losses at such times */

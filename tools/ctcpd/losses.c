@@ -17,6 +17,7 @@
 #define CELL_SEGS	32U
 #define CELLS_MAX	3000.0	/* ten minutes of looks; then each sum is halved */
 
+#define BURST_SEGS	5U		/* lost at once: by chance only of thousands in a look */
 #define SAME_CUT	1.5		/* segments: a share of a window is rounded */
 #define LOOK_MOST_US	1000000U	/* in a poll there may be many cuts */
 #define LEVEL_LEAST	6U	/* segments: of smaller windows a step is more than chance's */
@@ -130,9 +131,12 @@ static bool is_cut_twice(const struct interval *i, double share)
 static void add_level(struct losses *l, const struct interval *i)
 {
 	double share = share_left(i->now->conn.algorithm), level = i->now->snd_ssthresh;
+	uint32_t bit = 1U << l->levels.next;
 
-	if (!is_of_same_burst(l, i))
-		series_add(&l->levels, is_cut_twice(i, share) ? level / share : level);
+	if (is_of_same_burst(l, i))
+		return;
+	l->bursts = losses_of(i) >= BURST_SEGS ? l->bursts | bit : l->bursts & ~bit;
+	series_add(&l->levels, is_cut_twice(i, share) ? level / share : level);
 }
 
 static bool is_startup(const struct interval *i)
@@ -185,8 +189,22 @@ static void say_levels(const struct series *levels, struct losses_say *say)
 		say->chance = series_chance(levels, CHANCE_DENSITY, fmax(WIDTH_LEAST, 1 / level));
 }
 
+static void say_bursts(const struct losses *l, struct losses_say *say)
+{
+	struct series met = { .n = 0 };
+	uint16_t i;
+
+	for (i = 0; i < l->levels.n; i++) {
+		if (l->bursts & 1U << i)
+			series_add(&met, l->levels.list[i]);
+	}
+	say->bursts = met.n;
+	say->burst_width = series_width(&met, TWO_OF_THREE);
+}
+
 void losses_say(const struct losses *l, struct losses_say *say)
 {
 	say_cells(l, say);
 	say_levels(&l->levels, say);
+	say_bursts(l, say);
 }

@@ -22,7 +22,8 @@ struct losses {
 	uint64_t cell_us;		/* the cell that is being filled */
 	uint32_t cell_segs, cell_lost;
 	struct series levels;		/* segments: ssthresh after a loss */
-	bool was_cut;			/* the window, in the interval before */
+	uint32_t bursts : SERIES_MAX;	/* which of @levels met one, a bit for each place */
+	uint32_t was_cut : 1;		/* the window, in the interval before */
 };
 
 struct losses_say {
@@ -32,6 +33,8 @@ struct losses_say {
 	double width;		/* of the narrowest range that has four of five, / level */
 	double chance;		/* ln of how likely chance alone puts them so close, <= 0 */
 	uint16_t levels;	/* how many of them */
+	uint16_t bursts;	/* ... met a burst of losses */
+	double burst_width;	/* of the narrowest range that has two of three of these */
 };
 
 uint32_t losses_of(const struct interval *i);

@@ -896,14 +896,19 @@ static void test_slow_start(void **state)
 }
 
 /* A look that loses: its window was @cwnd before, and @ssthresh is what the cut has left. */
-static void meet(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us)
+static void meet_with(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us, uint32_t lost)
 {
 	f->now.snd_cwnd = cwnd;
-	next(f, us, 1000)->retrans = 10;
+	next(f, us, 1000)->retrans = lost;
 	f->now.snd_ssthresh = ssthresh;
 	add(f);
 	next(f, LOOK, 1000);
 	add(f);
+}
+
+static void meet(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us)
+{
+	meet_with(f, cwnd, ssthresh, us, 10);
 }
 
 /* What meets the tail of a burst is what the first cut has left, which is no window of its own. */
@@ -1003,6 +1008,46 @@ static void test_small_bursts(void **state)
 		assert_int_equal(judged(&f).levels, 3);
 		assert_in_range(judged(&f).dispersion, 151, 199);
 		same_name(judged(&f).verdict, k ? VERDICT_LOSS : VERDICT_OVERRUN);
+	}
+}
+
+/* Windows that met @bursts bursts of @lost each, @apart of one another, and as many single losses */
+static void run_bursts(struct flow *f, unsigned int bursts, uint32_t lost, uint32_t apart)
+{
+	unsigned int i;
+
+	begin(f, "htcp");
+	f->now.snd_ssthresh = 300;
+	for (i = 0; i < bursts; i++) {
+		meet_with(f, 220, 175 + i % 2 * apart, LOOK, lost);
+		f->now.snd_cwnd = 150;
+		next(f, LOOK, 1000)->retrans = 1;
+		f->now.snd_ssthresh = 60 + 41 * i % 90;
+		add(f);
+		probe(f, 18, 0, changing);
+	}
+}
+
+/* A window at which it loses bursts is where something is full, whatever it loses in between. */
+static void test_bursts_at_one_window(void **state)
+{
+	static const struct {
+		unsigned int bursts;
+		uint32_t lost, apart;
+		enum verdict verdict;
+	} rows[] = {
+		{ 6, 10, 2, VERDICT_OVERRUN },
+		{ 5, 10, 2, VERDICT_LOSS },	/* too few */
+		{ 6, 4, 2, VERDICT_LOSS },	/* no bursts */
+		{ 6, 10, 30, VERDICT_LOSS },	/* not the same */
+	};
+	struct flow f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		run_bursts(&f, rows[i].bursts, rows[i].lost, rows[i].apart);
+		same_name(judged(&f).verdict, rows[i].verdict);
 	}
 }
 
@@ -1274,6 +1319,7 @@ int main(void)
 		cmocka_unit_test(test_second_cut),
 		cmocka_unit_test(test_two_cuts_in_a_look),
 		cmocka_unit_test(test_small_bursts),
+		cmocka_unit_test(test_bursts_at_one_window),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_series),
