@@ -6,7 +6,10 @@
  */
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <net/if.h>
 #include <net/if_arp.h>
+/* behind the first, which it knows of */
+#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -190,6 +193,7 @@ static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *
 	snprintf(f->kind, sizeof(f->kind), "%s", rtnl_link_get_type(link) ?: "");
 	f->up = rtnl_link_get_flags(link) & IFF_UP;
 	f->loopback = rtnl_link_get_flags(link) & IFF_LOOPBACK;
+	f->carrier = rtnl_link_get_flags(link) & IFF_LOWER_UP;
 	f->mtu = rtnl_link_get_mtu(link);
 	/* a VLAN's tag is put on behind its qdisc: 14 there, too */
 	f->header = rtnl_link_get_arptype(link) == ARPHRD_ETHER ? 14 : 0;
@@ -205,10 +209,13 @@ static void read_link(struct nl_sock *sk, struct rtnl_link *link, struct facts *
 
 static int on_link(const struct nlmsghdr *nlh, void *data)
 {
+	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
 	struct facts *f = data;
 	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, nlh, sizeof(struct ifinfomsg)) {
+	/* lost while it was asked for its speed, or come */
+	f->carrier &= !!(ifi->ifi_flags & IFF_LOWER_UP);
+	mnl_attr_for_each(attr, nlh, sizeof(*ifi)) {
 		uint16_t type = mnl_attr_get_type(attr);
 		uint32_t value;
 
@@ -307,7 +314,8 @@ int facts_read(struct nl *nl, const char *dev, struct facts *f, struct err *e)
 	read_link(sk, link, f);
 	rtnl_link_put(link);
 	nl_socket_free(sk);
-	if (speed_is_real(f->wire_kind))
+	f->has_speed = speed_is_real(f->wire_kind);
+	if (f->has_speed)
 		f->speed_mbit = read_speed(f->wire);
 	read_host(f);
 	return read_gso(nl, f, e);

@@ -97,6 +97,8 @@ struct facts {
 	int ifindex, out_ifindex, wire_ifindex;
 	bool up;
 	bool loopback;
+	bool carrier;			/* it has a link, as far as that below it has */
+	bool has_speed;			/* its wire; known while it has a carrier */
 	uint32_t mtu;			/* bytes */
 	uint32_t header;		/* link header, bytes */
 	uint32_t gso_max_size;		/* bytes of one GSO packet */

@@ -115,11 +115,13 @@ static struct act_device *find(const struct act *a, int ifindex)
 }
 
 /* Also in `observe`, where nothing is tried; nor is it while another daemon paces. */
-static int fit(struct act *a, const struct act_device *d, enum hands_kind by, struct err *e)
+static int fit(struct act *a, const struct act_device *d, enum hands_kind by, bool tries,
+	       struct err *e)
 {
 	struct hands *h = &a->by[by].hands;
 
-	return h->ops->fit(h, d->ifindex, a->one_lock, act_acts(a) && a->lock >= 0, e);
+	tries = tries && act_acts(a) && a->lock >= 0;
+	return h->ops->fit(h, d->ifindex, a->one_lock, tries, e);
 }
 
 static void add_why(struct act_device *d, const char *why)
@@ -131,18 +133,25 @@ static void add_why(struct act_device *d, const char *why)
 	snprintf(d->why + used, sizeof(d->why) - used, "%s%s", used ? "; " : "", why);
 }
 
-/* The first from @by on that are not unfit.  What else is in the way is told when they are used. */
-static void choose_from(struct act *a, struct act_device *d, enum hands_kind by)
+/*
+ * The first from @by on that are not unfit.  What else is in the way, which is what is returned, is
+ * told when they are used.  @has: what it has is not tried anew.
+ */
+static int choose_from(struct act *a, struct act_device *d, enum hands_kind by,
+		       enum hands_kind has)
 {
 	struct err e = { "" };
+	int rc = 0;
 
 	for (; by < HANDS_KINDS; by++) {
-		if (fit(a, d, by, &e) != -EOPNOTSUPP)
+		rc = fit(a, d, by, by != has, &e);
+		if (rc != -EOPNOTSUPP)
 			break;
 		add_why(d, e.text);
 	}
 	d->chosen = true;
 	d->by = by;
+	return by == HANDS_NONE ? 0 : rc;
 }
 
 static void say_unfit(struct act *a, const struct act_device *d)
@@ -172,7 +181,7 @@ void act_device_paced(struct act *a, int ifindex)
 static void choose(struct act *a, struct act_device *d)
 {
 	d->why[0] = 0;
-	choose_from(a, d, HANDS_CLASSES);
+	choose_from(a, d, HANDS_CLASSES, HANDS_NONE);
 	say_unfit(a, d);
 }
 
@@ -204,31 +213,41 @@ void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char
 	if (by == HANDS_CLASSES)
 		d->why[0] = 0;
 	add_why(d, why);
-	choose_from(a, d, by + 1);
+	choose_from(a, d, by + 1, HANDS_NONE);
 	say_unfit(a, d);
 	act_want_device(a, ifindex);
 }
 
-/* Where the answer is not that it fits, all stays as it is: a device that is down, say. */
+static void say_better(struct act *a, const struct act_device *d)
+{
+	char subject[32];
+
+	snprintf(subject, sizeof(subject), "pacing on %s", d->dev);
+	log_forget(&a->log->said, subject);
+	log_say(a->log, LOG_NOTICE, "on %s remotes can be paced by %s now", d->dev,
+		a->by[d->by].hands.ops->name);
+}
+
+/*
+ * Better ones, and others where those that it has do not fit any more.  Where the answer is
+ * neither, all stays as it is: a device that is down, say, or has no link.
+ */
 static void choose_again(struct act *a, struct act_device *d)
 {
 	struct act_device now = *d;
-	struct err e = { "" };
-	char subject[32];
+	int rc;
 
-	now.why[0] = 0;
-	for (now.by = HANDS_CLASSES; now.by < d->by; now.by++) {
-		if (!fit(a, d, now.by, &e))
-			break;
-		add_why(&now, e.text);
-	}
-	if (!d->chosen || now.by == d->by)
+	if (!d->chosen)
 		return;
+	now.why[0] = 0;
+	rc = choose_from(a, &now, HANDS_CLASSES, d->by);
+	if (rc || now.by == d->by)
+		return;
+	if (now.by < d->by)
+		say_better(a, &now);
+	else
+		say_unfit(a, &now);
 	*d = now;
-	snprintf(subject, sizeof(subject), "pacing on %s", now.dev);
-	log_forget(&a->log->said, subject);
-	log_say(a->log, LOG_NOTICE, "on %s remotes can be paced by %s now", now.dev,
-		a->by[now.by].hands.ops->name);
 	act_want_device(a, now.ifindex);
 }
 

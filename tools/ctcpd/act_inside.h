@@ -89,7 +89,7 @@ static inline bool act_takes(const struct act *a, const struct prefix *to)
 struct act_device *act_device(struct act *a, int ifindex);
 /* Of those that are known: what has another name, what is gone */
 void act_devices_follow(struct act *a);
-/* Whether there are better hands by now for those that have not the first kind */
+/* Whether there are better hands by now, or those that they have do not fit any more */
 void act_devices_fit(struct act *a);
 /* All are chosen anew, as what is allowed has changed */
 void act_devices_anew(struct act *a);

@@ -14,7 +14,8 @@
  *	-EPERM		it is somebody else's, or was changed by him: stand down, say so once
  *	-EALREADY	a run of an administrator's was cut short, or waits to be confirmed
  *	-EAGAIN		somebody is at work: at the next poll
- *	-ENODEV, -ENETDOWN	the device is gone, or down
+ *	-ENODEV, -ENETDOWN	the device is gone; it is down, or has no link by which to know
+ *			what fits it
  *	-EOPNOTSUPP	not so, of this device or on this machine
  *	-EACCES		the process may not, of any device
  *	others		of the kernel, or of a file; nothing was changed

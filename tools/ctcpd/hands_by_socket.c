@@ -50,7 +50,7 @@ static int fit(struct hands *h, int ifindex, bool one_lock, bool acts, struct er
 	(void)one_lock;
 	if (rc == -EOPNOTSUPP || rc == -ENODEV)
 		return rc;
-	return acts ? load(h, e) : hands_bpf_can(e);
+	return acts || h->bpf ? load(h, e) : hands_bpf_can(e);
 }
 
 /* --- changes -------------------------------------------------------------- */

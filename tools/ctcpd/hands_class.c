@@ -60,8 +60,11 @@ static int read_device(struct nl *nl, int ifindex, struct facts *f, struct err *
 	return facts_read(nl, dev, f, e);
 }
 
-/* A root qdisc is one lock for all that leaves: choose.h has what that costs. */
-static int check_lock(const struct facts *f, bool one_lock, struct err *e)
+/*
+ * A root qdisc is one lock for all that leaves: choose.h has what that costs.  Without a link any
+ * speed may come.
+ */
+int hands_check_lock(const struct facts *f, bool one_lock, struct err *e)
 {
 	if (f->speed_mbit * MBIT >= LOCK_RATE)
 		return err_set(e, -EOPNOTSUPP,
@@ -71,6 +74,9 @@ static int check_lock(const struct facts *f, bool one_lock, struct err *e)
 		return err_set(e, -EOPNOTSUPP,
 			       "%s has %u queues, which a root qdisc would put behind one lock",
 			       f->dev, f->tx_queues);
+	if (f->has_speed && !f->speed_mbit && !f->carrier)
+		return err_set(e, -ENETDOWN, "the speed of %s is unknown while it has no link",
+			       f->dev);
 	return 0;
 }
 
@@ -85,7 +91,7 @@ static int check_device(const struct facts *f, bool one_lock, struct err *e)
 {
 	int rc = check_kind(f, e);
 
-	return rc ? rc : check_lock(f, one_lock, e);
+	return rc ? rc : hands_check_lock(f, one_lock, e);
 }
 
 static int check_root(struct nl *nl, const struct facts *f, struct err *e)

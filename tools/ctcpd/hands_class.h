@@ -19,7 +19,13 @@
 #define CTCPD_HANDS_CLASS_H
 
 #include "hands.h"
+#include "plan.h"
 
+/*
+ * Of a device's facts alone: -EOPNOTSUPP, one lock would cost it too much; -ENETDOWN, that is not
+ * known, as it tells its speed only while it has a link.
+ */
+int hands_check_lock(const struct facts *f, bool one_lock, struct err *e);
 /* Whether the device may have classes; @one_lock: also with several queues, by its operator */
 int hands_fit(int ifindex, bool one_lock, struct err *e);
 /* Whether remotes by it are paced in any way: not by the loopback, nor by a bridge */

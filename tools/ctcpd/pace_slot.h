@@ -23,6 +23,11 @@
 
 #include <linux/types.h>
 
+/*
+ * Of what the maps hold: another one with each change of it, so that what another version has
+ * pinned is not taken for ours (pace_pins.h).
+ */
+#define PACE_LAYOUT	1U
 #define PACE_SLOTS	8192U	/* twice PACED_MAX: who goes has his until no socket has it */
 #define PACE_NONE	(~0ULL)	/* bytes/s: no limit, as SO_MAX_PACING_RATE has it */
 /* bytes/s, 34 Gbit/s: bpf_setsockopt() takes an int of it, of which ~0 is none */

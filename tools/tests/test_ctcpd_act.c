@@ -1339,6 +1339,114 @@ static void hands_stay_while_it_is_down(void **state)
 	assert_int_equal(w->kernel.n, 0);
 }
 
+/* Without a link its speed is not known, and so not what fits it. */
+static void nothing_is_chosen_without_a_link(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	w->can_rc = -EOPNOTSUPP;
+	settle_all(w);
+	assert_int_equal(act_totals(w->act)->unfit, 1);
+	w->fit_rc = -ENETDOWN;
+	w->can_rc = 0;
+	polls(w, 13);
+	assert_int_equal(w->loads, 0);
+	assert_int_equal(act_totals(w->act)->unfit, 1);
+	assert_said(w, "remotes can be paced by", 0);
+	w->fit_rc = -EOPNOTSUPP;
+	polls(w, 13);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "on eth1 remotes can be paced by sockets now", 1);
+}
+
+/* First met so, it waits; with its link it is known to be too fast for classes. */
+static void waits_for_its_link(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	w->fit_rc = -ENETDOWN;
+	refuse(w, NULL, 1, -ENETDOWN, false);
+	settle_all(w);
+	assert_int_equal(w->kernel.n + w->sockets.n, 0);
+	w->fit_rc = -EOPNOTSUPP;
+	w->refusals[0].rc = -EOPNOTSUPP;
+	polls(w, 1);
+	assert_int_equal(w->settings, 0);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "left alone", 0);
+}
+
+/* It came back faster, say.  No change by classes has to meet that. */
+static void classes_do_not_fit_by_now(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	w->can_rc = 0;
+	settle_all(w);
+	rate = rate_of(w, s);
+	assert_int_not_equal(rate, 0);
+	w->fit_rc = -EOPNOTSUPP;
+	polls(w, 13);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_equal(socket_rate_of(w, s), rate);
+	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: it has 8 queues", 1);
+	assert_said(w, "remotes can be paced by", 0);
+}
+
+static void none_fit_by_now(void **state)
+{
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	assert_int_equal(w->kernel.n, 1);
+	w->fit_rc = -EOPNOTSUPP;
+	polls(w, 13);
+	assert_int_equal(w->kernel.n, 0);
+	assert_said(w, "nothing is paced on eth1: it has 8 queues; there is no BTF\n", 1);
+	w->fit_rc = 0;
+	polls(w, 13);
+	assert_int_equal(w->kernel.n, 1);
+	assert_said(w, "on eth1 remotes can be paced by classes now", 1);
+}
+
+/* To see whether they still fit nothing is loaded. */
+static void idle_sockets_are_not_tried(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	act_forget(w->act, &s->remote.addr, w->now);
+	s->idle = true;
+	polls(w, 50);
+	assert_int_equal(w->loads, 1);
+	assert_false(w->loaded);
+	assert_device(w, "eth1", "sockets", "it has 8 queues");
+}
+
+/* What is loaded works, whatever has become of the machine. */
+static void sockets_in_use_fit(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	w->can_rc = -EOPNOTSUPP;
+	polls(w, 13);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "nothing is paced", 0);
+}
+
 /* --- by sockets: somebody else -------------------------------------------- */
 
 static void circuit_comes_first(void **state)
@@ -2950,6 +3058,12 @@ int main(void)
 		TEST(other_hands_cannot_yet),
 		TEST(classes_fit_no_more),
 		TEST(hands_stay_while_it_is_down),
+		TEST(nothing_is_chosen_without_a_link),
+		TEST(waits_for_its_link),
+		TEST(classes_do_not_fit_by_now),
+		TEST(none_fit_by_now),
+		TEST(idle_sockets_are_not_tried),
+		TEST(sockets_in_use_fit),
 		TEST(circuit_comes_first),
 		TEST(circuits_device),
 		TEST(circuits_cannot_be_read),
