@@ -237,6 +237,7 @@ static void change_subnets(struct act *a)
 void act_reload(struct act *a, int64_t now)
 {
 	a->step++;
+	act_devices_reload(a);
 	if (a->subnets != a->config->subnets) {
 		change_subnets(a);
 		act_step(a, now);

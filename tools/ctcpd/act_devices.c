@@ -9,6 +9,7 @@
 
 #include "act_inside.h"
 #include "grow.h"
+#include "hands_class.h"
 #include "out.h"
 
 static bool name_of(int ifindex, char dev[IFNAMSIZ])
@@ -90,6 +91,7 @@ void act_devices_follow(struct act *a)
 		}
 		if (strcmp(dev, d->dev)) {
 			memcpy(d->dev, dev, sizeof(d->dev));
+			d->refusal.stands = false;
 			device_renamed(a, d);
 		}
 		i++;
@@ -114,12 +116,33 @@ static struct act_device *find(const struct act *a, int ifindex)
 	return NULL;
 }
 
+/* Without a link it has no speed, which is no other one. */
+static bool is_another(const struct hands_device *now, const struct hands_device *was)
+{
+	return now->tx_queues != was->tx_queues ||
+	       (now->speed_mbit && now->speed_mbit != was->speed_mbit);
+}
+
+/* Until the device is another one, or the daemon is told to look */
+static bool is_refused(struct act_device *d)
+{
+	struct act_refusal *r = &d->refusal;
+	struct hands_device now;
+	struct err unsaid;
+
+	if (r->stands && !hands_read_device(d->ifindex, &now, &unsaid) &&
+	    is_another(&now, &r->device))
+		r->stands = false;
+	return r->stands;
+}
+
 /* Also in `observe`, where nothing is tried; nor is it while another daemon paces. */
-static int fit(struct act *a, const struct act_device *d, enum hands_kind by, bool tries,
-	       struct err *e)
+static int fit(struct act *a, struct act_device *d, enum hands_kind by, bool tries, struct err *e)
 {
 	struct hands *h = &a->by[by].hands;
 
+	if (by == HANDS_CLASSES && is_refused(d))
+		return err_set(e, -EOPNOTSUPP, "%s", d->refusal.why);
 	tries = tries && act_acts(a) && a->lock >= 0;
 	return h->ops->fit(h, d->ifindex, a->one_lock, tries, e);
 }
@@ -203,6 +226,22 @@ const char *act_why_unfit(const struct act *a, int ifindex)
 	return d && d->chosen && d->by == HANDS_NONE ? d->why : "";
 }
 
+/*
+ * What only setting them shows would be tried, refused and told again with each look.  Of sockets
+ * whether they fit is a try already.
+ */
+static void note_refusal(struct act *a, struct act_device *d, enum hands_kind by, const char *why)
+{
+	struct act_refusal now = { .stands = true };
+	struct err unsaid;
+
+	if (by != HANDS_CLASSES || fit(a, d, by, false, &unsaid) ||
+	    hands_read_device(d->ifindex, &now.device, &unsaid))
+		return;
+	out_copy(now.why, sizeof(now.why), why);
+	d->refusal = now;
+}
+
 void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char *why)
 {
 	struct act_device *d = act_device(a, ifindex);
@@ -213,6 +252,7 @@ void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char
 	if (by == HANDS_CLASSES)
 		d->why[0] = 0;
 	add_why(d, why);
+	note_refusal(a, d, by, why);
 	choose_from(a, d, by + 1, HANDS_NONE);
 	say_unfit(a, d);
 	act_want_device(a, ifindex);
@@ -257,6 +297,14 @@ void act_devices_fit(struct act *a)
 
 	for (i = 0; i < a->n_devices; i++)
 		choose_again(a, &a->devices[i]);
+}
+
+void act_devices_reload(struct act *a)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->n_devices; i++)
+		a->devices[i].refusal.stands = false;
 }
 
 void act_devices_anew(struct act *a)

@@ -20,12 +20,20 @@
 
 #define ACT_LINES	100U	/* that the log has of one poll */
 
+/* Classes that fit, and were refused all the same when they were to be set */
+struct act_refusal {
+	bool stands;
+	struct hands_device device;	/* as it was then */
+	char why[sizeof(((struct err *)0)->text)];
+};
+
 struct act_device {
 	int ifindex;
 	char dev[IFNAMSIZ];
 	bool chosen;		/* by which hands: when something is to be paced on it */
 	enum hands_kind by;	/* HANDS_NONE = they are all unfit */
 	char why[sizeof(((struct err *)0)->text)];	/* why not by classes; "" = by classes */
+	struct act_refusal refusal;
 	uint64_t waits;		/* the step that goes on without it */
 };
 
@@ -91,13 +99,15 @@ struct act_device *act_device(struct act *a, int ifindex);
 void act_devices_follow(struct act *a);
 /* Whether there are better hands by now, or those that they have do not fit any more */
 void act_devices_fit(struct act *a);
+/* The daemon was reloaded: what was refused may be tried again */
+void act_devices_reload(struct act *a);
 /* All are chosen anew, as what is allowed has changed */
 void act_devices_anew(struct act *a);
 /* HANDS_NONE: there are none that fit, or it is gone */
 enum hands_kind act_device_by(struct act *a, int ifindex);
 /* Something is by now, by its hands */
 void act_device_paced(struct act *a, int ifindex);
-/* By these hands it is not: others are chosen */
+/* By these hands it is not: others are chosen, also later where these fit as far as they tell */
 void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char *why);
 /* The device of a search: by its name, where it has none */
 void act_device_back(struct act *a, struct acting *e);

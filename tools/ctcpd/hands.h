@@ -54,6 +54,12 @@ struct hands_result {
 	struct notes notes;	/* what was left, what a rollback met */
 };
 
+/* What of a device decides by which hands it is paced */
+struct hands_device {
+	uint64_t speed_mbit;	/* 0 = unknown */
+	uint32_t tx_queues;
+};
+
 enum hands_kind {
 	HANDS_CLASSES,
 	HANDS_SOCKETS,

@@ -137,6 +137,21 @@ int hands_takes_device(int ifindex, struct err *e)
 	return rc;
 }
 
+int hands_read_device(int ifindex, struct hands_device *d, struct err *e)
+{
+	struct facts f;
+	struct nl nl;
+	int rc = nlm_open(&nl, NETLINK_ROUTE, e);
+
+	if (rc)
+		return rc;
+	rc = read_device(&nl, ifindex, &f, e);
+	if (!rc)
+		*d = (struct hands_device){ f.speed_mbit, f.tx_queues };
+	nlm_close(&nl);
+	return rc;
+}
+
 /* --- whose ----------------------------------------------------------------- */
 
 /* No run of an administrator's is under way, was cut short, or waits. */

@@ -30,6 +30,7 @@ int hands_check_lock(const struct facts *f, bool one_lock, struct err *e);
 int hands_fit(int ifindex, bool one_lock, struct err *e);
 /* Whether remotes by it are paced in any way: not by the loopback, nor by a bridge */
 int hands_takes_device(int ifindex, struct err *e);
+int hands_read_device(int ifindex, struct hands_device *d, struct err *e);
 
 /* Each that the state tells of; nothing is locked */
 int hands_look(hand_fn each, void *data, struct err *e);

@@ -60,6 +60,7 @@ struct world {
 	uint32_t applies, settings, looks, let_goes, fits;	/* calls; of the kernel's changed */
 	uint32_t batch;			/* changes of the last batch that was made */
 	int fit_device;			/* of which fit_rc is, 0 = of all */
+	struct hands_device device;	/* each */
 	struct paced sockets;		/* paced by BPF, and so pinned */
 	int takes_rc, can_rc, open_rc, tick_rc, theirs_rc;
 	bool loaded;			/* the program */

@@ -23,6 +23,7 @@ int __wrap_hands_apply(const struct pace *list, uint32_t n, bool one_lock,
 int __wrap_hands_let_go(const struct pace *one, bool device, struct hands_result *r,
 			struct err *e);
 int __wrap_hands_takes_device(int ifindex, struct err *e);
+int __wrap_hands_read_device(int ifindex, struct hands_device *d, struct err *e);
 int __wrap_hands_bpf_can(struct err *e);
 bool __wrap_hands_bpf_is_pinned(void);
 int __wrap_hands_bpf_open(struct hands_bpf **h, struct err *e);
@@ -61,6 +62,16 @@ int __wrap_hands_fit(int ifindex, bool one_lock, struct err *e)
 	if (!world->fit_rc || one_lock || (world->fit_device && world->fit_device != ifindex))
 		return 0;
 	return err_set(e, world->fit_rc, "it has 8 queues");
+}
+
+int __wrap_hands_read_device(int ifindex, struct hands_device *d, struct err *e)
+{
+	char dev[IFNAMSIZ];
+
+	if (!__wrap_if_indextoname((unsigned int)ifindex, dev))
+		return err_set(e, -ENODEV, "it is gone");
+	*d = world->device;
+	return 0;
 }
 
 static const struct refusal *refusal_of(const struct pace *p)
@@ -1312,14 +1323,20 @@ static void classes_fit_no_more(void **state)
 	later->idle = true;
 	settle_all(w);
 	assert_int_not_equal(rate_of(w, s), 0);
+	later->idle = false;
+	polls(w, 8);
 	w->fit_rc = -EOPNOTSUPP;
 	refuse(w, &later->remote.addr, 0, -EOPNOTSUPP, false);
-	later->idle = false;
-	find_all(w);
+	polls(w, 4);
 	assert_int_equal(w->kernel.n, 0);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
 	assert_int_not_equal(socket_rate_of(w, later), 0);
 	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: refused -95", 1);
+	w->n_refusals = 0;
+	w->fit_rc = 0;
+	polls(w, 13);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_int_equal(w->sockets.n, 0);
 }
 
 /* A device that is down is no reason to go to others */
@@ -1445,6 +1462,81 @@ static void sockets_in_use_fit(void **state)
 	polls(w, 13);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
 	assert_said(w, "nothing is paced", 0);
+}
+
+/* --- by sockets: what only setting classes shows --------------------------- */
+
+/* The kernel has no htb, say.  How often it was tried since; sockets go on all the time. */
+static void refused_again(struct world *w, const struct sim *s, uint32_t times)
+{
+	uint32_t told = said(w, "on eth1 remotes can be paced by classes now");
+	uint32_t settings = w->socket_settings;
+
+	polls(w, 26);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_int_equal(w->socket_settings, settings);
+	assert_int_equal(w->kernel.n, 0);
+	assert_said(w, "on eth1 remotes can be paced by classes now", told + times);
+}
+
+static void classes_are_refused(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	w->can_rc = 0;
+	w->device = (struct hands_device){ 1000, 8 };
+	refuse(w, NULL, 1, -EOPNOTSUPP, false);
+	settle_all(w);
+	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: refused -95", 1);
+	assert_said(w, "on eth1 remotes can be paced by classes now", 0);
+	refused_again(w, s, 0);
+	/* its link is gone, and comes */
+	w->device.speed_mbit = 0;
+	refused_again(w, s, 0);
+	w->device.speed_mbit = 1000;
+	refused_again(w, s, 0);
+	/* another one, fewer queues, another name: once each */
+	w->device.speed_mbit = 10000;
+	refused_again(w, s, 1);
+	w->device.tx_queues = 1;
+	refused_again(w, s, 1);
+	strcpy(w->devices[0], "wan0");
+	polls(w, 26);
+	strcpy(w->devices[0], "eth1");
+	assert_said(w, "on wan0 remotes can be paced by classes now", 1);
+	refused_again(w, s, 1);
+	/* a reload, whatever has changed */
+	act_reload(w->act, w->now);
+	refused_again(w, s, 1);
+	w->n_refusals = 0;
+	act_reload(w->act, w->now);
+	polls(w, 13);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_int_equal(w->sockets.n, 0);
+}
+
+/* Where there are no sockets it is told once that nothing is paced. */
+static void classes_are_refused_alone(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t applies;
+
+	refuse(w, NULL, 1, -EOPNOTSUPP, false);
+	settle_all(w);
+	applies = w->applies;
+	polls(w, 50);
+	assert_int_equal(w->applies, applies);
+	assert_said(w, "nothing is paced on eth1: refused -95; there is no BTF\n", 1);
+	assert_device(w, "eth1", "", "refused -95; there is no BTF");
+	/* the device comes back */
+	w->n_refusals = 0;
+	w->devices[0][0] = 0;
+	polls(w, 1);
+	strcpy(w->devices[0], "eth1");
+	polls(w, 1);
+	assert_int_not_equal(rate_of(w, s), 0);
 }
 
 /* --- by sockets: somebody else -------------------------------------------- */
@@ -3064,6 +3156,8 @@ int main(void)
 		TEST(none_fit_by_now),
 		TEST(idle_sockets_are_not_tried),
 		TEST(sockets_in_use_fit),
+		TEST(classes_are_refused),
+		TEST(classes_are_refused_alone),
 		TEST(circuit_comes_first),
 		TEST(circuits_device),
 		TEST(circuits_cannot_be_read),
