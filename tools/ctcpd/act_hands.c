@@ -158,7 +158,8 @@ static void stand_down(struct act *a, struct act_hands *h, const struct pace *p,
 		stand_down_device(a, p->ifindex, why, now);
 	else if (e && act_stand_down(a, e, why, now))
 		act_tell_left(a, e, why);
-	if (!paced_get(&h->now, p->ifindex, &p->to) || !let_go(a, h, p, device))
+	if (!h->hands.ops->let_go || !paced_get(&h->now, p->ifindex, &p->to) ||
+	    !let_go(a, h, p, device))
 		return;
 	if (device)
 		wait_for_device(a, h, p->ifindex);
@@ -331,14 +332,14 @@ static uint32_t changes(struct act *a, struct act_hands *h, struct pace **list)
 }
 
 /*
- * Where a subnet has taken its place, other hands are to, or it has been told as forgotten,
- * nothing is said.
+ * Where a subnet has taken its place, other hands are to, or it has been told as forgotten or
+ * left alone, nothing is said.
  */
 static void tell_change(struct act *a, const struct act_hands *h, const struct pace *p)
 {
 	const struct acting *e = act_table_find(&a->table, &p->to);
 
-	if (!e || a->mode != MODE_ACT)
+	if (!e || a->mode != MODE_ACT || (e->stood_down && !e->search.rate))
 		return;
 	if (!p->rate && e->wants_by == p->ifindex && &a->by[e->wants_hands] != h)
 		return;

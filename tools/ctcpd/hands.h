@@ -85,7 +85,10 @@ struct hands_ops {
 	/* What an earlier run left half done is taken back first, also by an empty list. */
 	int (*apply)(struct hands *h, const struct pace *list, uint32_t n, bool one_lock,
 		     struct hands_result *r, struct err *e);
-	/* What somebody changed is not ours any more.  @device: and all else on its device */
+	/*
+	 * What somebody changed is not ours any more.  @device: and all else on its device.
+	 * NULL: to take it back is all there is, which the next step does with what else changes.
+	 */
 	int (*let_go)(struct hands *h, const struct pace *one, bool device,
 		      struct hands_result *r, struct err *e);
 	/* Each that is in force.  What @each returns ends it. */

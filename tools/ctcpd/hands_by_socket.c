@@ -14,7 +14,8 @@
  *  a socket	another SO_MAX_PACING_RATE is its application's own, whoever has set it: a lower
  *		one stays, and each comes back
  *
- * To let go of it is to take it back: nothing else would.
+ * To let go of it is to take it back: nothing else would.  A pass over all sockets costs the same
+ * for one remote and for all, so that is for the next batch.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -114,10 +115,9 @@ static int apply(struct hands *h, const struct pace *list, uint32_t n, bool one_
 	return rc ?: hands_bpf_apply(h->bpf, list, n, r, e);
 }
 
-/* --- those of a device ---------------------------------------------------- */
+/* --- those of devices that are gone --------------------------------------- */
 
 struct taking {
-	int ifindex;		/* of which all go; 0 = those whose device is gone */
 	struct pace *list;
 	uint32_t n;
 };
@@ -127,7 +127,7 @@ static int take(const struct hand *hand, void *data)
 	struct taking *t = data;
 	struct pace *more;
 
-	if (t->ifindex ? hand->pace.ifindex != t->ifindex : hand->state != HAND_GONE)
+	if (hand->state != HAND_GONE)
 		return 0;
 	more = grown(t->list, t->n, sizeof(*more));
 	if (!more)
@@ -138,31 +138,18 @@ static int take(const struct hand *hand, void *data)
 	return 0;
 }
 
-static int take_back(struct hands *h, int ifindex, struct hands_result *r, struct err *e)
+static int take_gone(struct hands *h, struct err *e)
 {
-	struct taking t = { .ifindex = ifindex };
+	struct taking t = { 0 };
+	struct hands_result r;
 	int rc = hands_bpf_look(h->bpf, take, &t, e);
 
 	if (rc == -ENOMEM)
 		err_set(e, rc, "out of memory");
 	if (!rc && t.n)
-		rc = hands_bpf_apply(h->bpf, t.list, t.n, r, e);
+		rc = hands_bpf_apply(h->bpf, t.list, t.n, &r, e);
 	free(t.list);
 	return rc;
-}
-
-static int let_go(struct hands *h, const struct pace *one, bool device, struct hands_result *r,
-		  struct err *e)
-{
-	struct pace none = *one;
-	int rc = load(h, e);
-
-	memset(r, 0, sizeof(*r));
-	r->at = HANDS_NOBODY;
-	none.rate = 0;
-	if (rc)
-		return rc;
-	return device ? take_back(h, one->ifindex, r, e) : hands_bpf_apply(h->bpf, &none, 1, r, e);
 }
 
 /* --- looking -------------------------------------------------------------- */
@@ -209,18 +196,16 @@ static int look(struct hands *h, hand_fn each, void *data, struct err *e)
 /* What was on a device that is gone would keep its place, and all that is pinned, for ever. */
 static int tick(struct hands *h, struct err *e)
 {
-	struct hands_result r;
 	int rc;
 
 	if (!h->bpf)
 		return 0;
-	rc = take_back(h, 0, &r, e) ?: hands_bpf_tick(h->bpf, e);
+	rc = take_gone(h, e) ?: hands_bpf_tick(h->bpf, e);
 	if (!rc && !hands_bpf_is_used(h->bpf))
 		end(h);
 	return rc;
 }
 
 const struct hands_ops hands_by_socket = {
-	.name = "sockets", .fit = fit, .apply = apply, .let_go = let_go, .look = look,
-	.tick = tick, .close = end,
+	.name = "sockets", .fit = fit, .apply = apply, .look = look, .tick = tick, .close = end,
 };

@@ -67,7 +67,7 @@ struct world {
 	bool detached;			/* by somebody */
 	struct prefix theirs;		/* an administrator's, family 0: none */
 	int theirs_device;		/* ... */
-	uint32_t loads, ticks, socket_settings;
+	uint32_t loads, ticks, socket_settings, socket_batches;
 };
 
 extern struct world *world;

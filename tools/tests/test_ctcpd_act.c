@@ -232,6 +232,7 @@ int __wrap_hands_bpf_apply(struct hands_bpf *h, const struct pace *list, uint32_
 		set(&world->sockets, &list[i]);
 	}
 	world->socket_settings += r->changed;
+	world->socket_batches++;
 	return 0;
 }
 
@@ -1633,6 +1634,58 @@ static void prefix_taken_out(void **state)
 	assert_int_equal(socket_rate_of(w, s), 0);
 	assert_int_not_equal(socket_rate_of(w, other), 0);
 	assert_said(w, "left alone", 1);
+}
+
+/* Each batch is two passes over all sockets: an administrator's circuit for many costs one. */
+static void many_are_taken_back_at_once(void **state)
+{
+	struct world *w = *state;
+	struct sim *stays = remote(w, 60, 7, 100 * MB);
+	uint32_t i, batches;
+
+	begin_sockets(w);
+	for (i = 0; i < 40; i++)
+		remote(w, (uint8_t)i, 7, 100 * MB);
+	settle_all(w);
+	assert_int_equal(w->sockets.n, 41);
+	for (i = 0; i < 40; i++)
+		w->changed[w->n_changed++] = w->sims[i + 1].remote.addr;
+	batches = w->socket_batches;
+	polls(w, 1);
+	assert_int_equal(w->socket_batches, batches + 1);
+	assert_int_equal(w->sockets.n, 1);
+	assert_int_not_equal(socket_rate_of(w, stays), 0);
+	assert_int_equal(act_totals(w->act)->stood_down, 40);
+	assert_int_equal(acting_of(w, &w->sims[1])->force, 0);
+	assert_said(w, "left alone for 24 h", 40);
+	assert_said(w, "not paced any more", 0);
+	polls(w, 50);
+	assert_int_equal(w->socket_batches, batches + 1);
+}
+
+/* Those of a device, too; on another one all goes on. */
+static void device_is_taken_back_at_once(void **state)
+{
+	struct world *w = *state;
+	struct sim *other;
+	uint32_t i, batches;
+
+	begin_sockets(w);
+	w->fit_device = 0;
+	for (i = 0; i < 20; i++)
+		remote(w, (uint8_t)i, 7, 100 * MB);
+	other = remote(w, 60, 7, 100 * MB);
+	other->remote.ifindex = 2;
+	settle_all(w);
+	assert_int_equal(w->sockets.n, 21);
+	w->theirs_device = 1;
+	batches = w->socket_batches;
+	polls(w, 1);
+	assert_int_equal(w->socket_batches, batches + 1);
+	assert_int_equal(w->sockets.n, 1);
+	assert_int_not_equal(socket_rate_of(w, other), 0);
+	assert_said(w, "eth1: not paced, and left alone (remotes: 20): eth1 has circuit lhc", 1);
+	assert_said(w, "not paced any more", 0);
 }
 
 /* What was on it keeps nothing loaded. */
@@ -3163,6 +3216,8 @@ int main(void)
 		TEST(circuits_cannot_be_read),
 		TEST(program_detached),
 		TEST(prefix_taken_out),
+		TEST(many_are_taken_back_at_once),
+		TEST(device_is_taken_back_at_once),
 		TEST(sockets_device_goes),
 		TEST(unable_lets_sockets_go),
 		TEST(not_now),
