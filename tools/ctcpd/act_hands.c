@@ -548,6 +548,19 @@ void act_unknow(struct act *a)
 		a->by[k].known = false;
 }
 
+static void say_unknown(struct act *a, const struct act_hands *h, const char *why)
+{
+	char subject[32];
+
+	snprintf(subject, sizeof(subject), "what %s pace", h->hands.ops->name);
+	log_state(a->log, LOG_WARNING, subject, "unknown",
+		  "what an earlier run may have paced stays, as it cannot be looked at: %s", why);
+}
+
+/*
+ * Whoever observes as a user of his own may often not see what is pinned.  Where no ctcpd has
+ * paced since the machine was booted, that is nothing.
+ */
 static void know_by(struct act *a, struct act_hands *h, int64_t now)
 {
 	struct knowing k = { a, h, now };
@@ -555,13 +568,13 @@ static void know_by(struct act *a, struct act_hands *h, int64_t now)
 	int rc = a->mode == MODE_ACT ? recover(a, h, &e) : 0;
 
 	rc = rc ?: h->hands.ops->look(&h->hands, know_one, &k, &e);
+	if (rc == -EOPNOTSUPP && !act_was_locked())
+		rc = 0;
 	h->known = !rc;
-	if (rc && a->mode == MODE_ACT)
+	if (rc == -EOPNOTSUPP || (rc && rc != -EAGAIN && a->mode != MODE_ACT))
+		say_unknown(a, h, e.text);
+	else if (rc && a->mode == MODE_ACT)
 		failed_whole(a, h, rc, e.text);
-	else if (rc && rc != -EAGAIN)
-		log_state(a->log, LOG_WARNING, "know", h->hands.ops->name,
-			  "what an earlier run may have paced stays, as it cannot be looked at: %s",
-			  e.text);
 }
 
 /*

@@ -159,6 +159,8 @@ void act_note_force(struct act *a, struct acting *e);
 /* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
 int act_lock(struct act *a, struct err *e);
 void act_unlock(struct act *a);
+/* Whether one has been here since the machine was booted, as far as that can be told */
+bool act_was_locked(void);
 
 /* act_save.c */
 void act_load(struct act *a, int64_t now);

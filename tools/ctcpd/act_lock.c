@@ -34,6 +34,11 @@ static int lock(const char *path, struct err *e)
 	return rc;
 }
 
+static void path_of(const struct store *s, char *path, size_t len)
+{
+	snprintf(path, len, "%s/ctcpd-%s.lock", s->dir, s->netns);
+}
+
 int act_lock(struct act *a, struct err *e)
 {
 	struct store s;
@@ -44,12 +49,27 @@ int act_lock(struct act *a, struct err *e)
 		return 0;
 	rc = store_open(&s, e);
 	if (!rc) {
-		snprintf(path, sizeof(path), "%s/ctcpd-%s.lock", s.dir, s.netns);
+		path_of(&s, path, sizeof(path));
 		a->lock = lock(path, e);
 		rc = a->lock < 0 ? a->lock : 0;
 	}
 	store_close(&s);
 	return rc;
+}
+
+bool act_was_locked(void)
+{
+	struct store s;
+	struct err unsaid;
+	char path[320];
+	bool was = true;
+
+	if (!store_open(&s, &unsaid)) {
+		path_of(&s, path, sizeof(path));
+		was = !access(path, F_OK) || errno != ENOENT;
+	}
+	store_close(&s);
+	return was;
 }
 
 void act_unlock(struct act *a)

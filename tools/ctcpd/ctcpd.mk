@@ -52,8 +52,8 @@ $(PACE_OBJECTS): $(BPF_OBJECT)
 $(PACE_OBJECTS): override CFLAGS += -Wa,-I$(dir $(BPF_OBJECT))
 
 # for selftests/ctcpd_bpf.sh: what is paced by sockets, set by command
-HANDS_BPF_PARTS := $(filter $(DAEMON_PARTS),$(BPF_PARTS) ctcpd/hands_bpf_none) ctcpd/pace_slots \
-	ctcpd/paced tests/ctcpd_hands_bpf
+HANDS_BPF_PARTS := $(filter $(DAEMON_PARTS),$(BPF_PARTS) ctcpd/hands_bpf_none) ctcpd/pace_pins \
+	ctcpd/pace_slots ctcpd/paced tests/ctcpd_hands_bpf
 
 $(O)/ctcpd_hands_bpf: $(HANDS_BPF_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LDLIBS) $(LDLIBS)

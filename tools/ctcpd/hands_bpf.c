@@ -357,9 +357,14 @@ int hands_bpf_can(struct err *e)
 	return pace_missing_here(e) ?: pace_cgroup_root(root, sizeof(root), e);
 }
 
-bool hands_bpf_is_pinned(void)
+int hands_bpf_is_pinned(struct err *e)
 {
-	return pace_is_pinned();
+	return pace_is_pinned(e);
+}
+
+void hands_bpf_drop_others(struct notes *notes)
+{
+	pace_drop_others(notes);
 }
 
 int hands_bpf_open(struct hands_bpf **h, struct err *e)

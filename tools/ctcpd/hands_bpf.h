@@ -45,8 +45,13 @@
 
 /* Whether this kernel and this machine can, as far as it is known without a try: no -EACCES */
 int hands_bpf_can(struct err *e);
-/* Whether something is pinned of this network namespace, as far as this process may see it */
-bool hands_bpf_is_pinned(void);
+/*
+ * Whether something is pinned of this network namespace: 1, 0.  -EOPNOTSUPP: this process may not
+ * see that, or it is another version's, which it cannot go on with
+ */
+int hands_bpf_is_pinned(struct err *e);
+/* What is another version's goes, as far as it can: pace_pins.h */
+void hands_bpf_drop_others(struct notes *notes);
 
 /* With what is pinned already, none of it twice */
 int hands_bpf_open(struct hands_bpf **h, struct err *e);

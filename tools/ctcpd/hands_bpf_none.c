@@ -17,9 +17,15 @@ int hands_bpf_can(struct err *e)
 	return unable(e);
 }
 
-bool hands_bpf_is_pinned(void)
+int hands_bpf_is_pinned(struct err *e)
 {
-	return false;
+	(void)e;
+	return 0;
+}
+
+void hands_bpf_drop_others(struct notes *notes)
+{
+	(void)notes;
 }
 
 bool hands_bpf_is_used(const struct hands_bpf *h)

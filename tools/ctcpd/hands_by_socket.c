@@ -104,8 +104,10 @@ static int apply(struct hands *h, const struct pace *list, uint32_t n, bool one_
 	memset(r, 0, sizeof(*r));
 	r->at = HANDS_NOBODY;
 	/* what an earlier run left half done is ended when the program is loaded */
-	if (!n)
+	if (!n) {
+		hands_bpf_drop_others(&r->notes);
 		return 0;
+	}
 	rc = check_all(list, n, r, e);
 	if (rc)
 		return rc;
@@ -178,10 +180,10 @@ static int look(struct hands *h, hand_fn each, void *data, struct err *e)
 {
 	struct looker l = { .each = each, .data = data };
 	struct theirs t;
-	int rc;
+	int rc = h->bpf ? 1 : hands_bpf_is_pinned(e);
 
-	if (!h->bpf && !hands_bpf_is_pinned())
-		return 0;
+	if (rc <= 0)
+		return rc;
 	rc = load(h, e) ?: theirs_read(&t, e);
 	if (rc)
 		return rc;

@@ -83,21 +83,21 @@ static int hold_folder(struct pace_load *l, struct err *e)
 	return err_set(e, -errno, "%s cannot be locked: %s", l->dir, strerror(errno));
 }
 
-static void name_folder(char *dir, size_t len, uint64_t cookie)
+/* Of a namespace without a cookie nothing is. */
+int pace_is_pinned(struct err *e)
 {
-	snprintf(dir, len, PACE_PINS "/%llu", (unsigned long long)cookie);
+	uint64_t cookie;
+
+	return netns_cookie(&cookie, e) ? 0 : pace_pins_look(PACE_PINS, cookie, e);
 }
 
-bool pace_is_pinned(void)
+void pace_drop_others(struct notes *notes)
 {
 	struct err unsaid;
 	uint64_t cookie;
-	char dir[64];
 
-	if (netns_cookie(&cookie, &unsaid))
-		return false;
-	name_folder(dir, sizeof(dir), cookie);
-	return !access(dir, F_OK);
+	if (!netns_cookie(&cookie, &unsaid))
+		pace_pins_drop_others(PACE_PINS, cookie, notes);
 }
 
 static void path_of(const struct pace_load *l, const char *name, char *path, size_t len)
@@ -251,7 +251,7 @@ bool pace_stays(const struct pace_load *l)
 	char path[128];
 
 	path_of(l, LINK, path, sizeof(path));
-	return !access(path, F_OK);
+	return !access(path, F_OK) || errno != ENOENT;
 }
 
 /* Somebody's own may have taken its place. */
@@ -292,7 +292,7 @@ int pace_load(struct pace_load *l, struct err *e)
 		rc = make_folder(PACE_PINS, &anew, e);
 	if (rc)
 		return rc;
-	name_folder(l->dir, sizeof(l->dir), cookie);
+	pace_pins_name(l->dir, PACE_PINS, cookie, PACE_LAYOUT);
 	rc = make_folder(l->dir, &anew, e);
 	if (!rc)
 		rc = hold_folder(l, e);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "pace_pins.h"
 #include "pace_slot.h"
 
 struct bpf_link;
@@ -22,7 +23,7 @@ enum pace_pass {
 };
 
 struct pace_load {
-	char dir[64];		/* where it is pinned, "" = nowhere */
+	char dir[PACE_DIR];	/* where it is pinned, "" = nowhere */
 	int lock;		/* that folder, held */
 	struct bpf_object *object;
 	struct bpf_link *event;	/* of pace_event() */
@@ -38,8 +39,9 @@ int pace_load(struct pace_load *l, struct err *e);
 /* @unpins: nothing stays in the kernel.  Else what is pinned does. */
 void pace_unload(struct pace_load *l, bool unpins);
 
-/* Whether this network namespace's folder is there, where this process may see it */
-bool pace_is_pinned(void);
+/* Of this network namespace: as pace_pins_look() */
+int pace_is_pinned(struct err *e);
+void pace_drop_others(struct notes *notes);
 /* Whether it is still pinned, which somebody may have ended */
 bool pace_stays(const struct pace_load *l);
 /* Whether sockets that begin are still followed, which somebody may have ended */

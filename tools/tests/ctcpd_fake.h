@@ -62,7 +62,8 @@ struct world {
 	int fit_device;			/* of which fit_rc is, 0 = of all */
 	struct hands_device device;	/* each */
 	struct paced sockets;		/* paced by BPF, and so pinned */
-	int takes_rc, can_rc, open_rc, tick_rc, theirs_rc;
+	int takes_rc, can_rc, open_rc, tick_rc, theirs_rc, pinned_rc;
+	bool others;			/* another version has pinned something, too */
 	bool loaded;			/* the program */
 	bool detached;			/* by somebody */
 	struct prefix theirs;		/* an administrator's, family 0: none */

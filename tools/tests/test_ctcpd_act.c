@@ -25,7 +25,8 @@ int __wrap_hands_let_go(const struct pace *one, bool device, struct hands_result
 int __wrap_hands_takes_device(int ifindex, struct err *e);
 int __wrap_hands_read_device(int ifindex, struct hands_device *d, struct err *e);
 int __wrap_hands_bpf_can(struct err *e);
-bool __wrap_hands_bpf_is_pinned(void);
+int __wrap_hands_bpf_is_pinned(struct err *e);
+void __wrap_hands_bpf_drop_others(struct notes *notes);
 int __wrap_hands_bpf_open(struct hands_bpf **h, struct err *e);
 void __wrap_hands_bpf_close(struct hands_bpf *h);
 int __wrap_hands_bpf_apply(struct hands_bpf *h, const struct pace *list, uint32_t n,
@@ -190,9 +191,20 @@ int __wrap_hands_bpf_can(struct err *e)
 	return world->can_rc ? err_set(e, world->can_rc, "there is no BTF") : 0;
 }
 
-bool __wrap_hands_bpf_is_pinned(void)
+int __wrap_hands_bpf_is_pinned(struct err *e)
 {
+	if (world->pinned_rc)
+		return err_set(e, world->pinned_rc, "it cannot be looked for");
+	if (world->others)
+		return err_set(e, -EOPNOTSUPP, "another version has pinned it");
 	return world->sockets.n || world->loaded;
+}
+
+void __wrap_hands_bpf_drop_others(struct notes *notes)
+{
+	if (world->others)
+		note(notes, "what another version has pinned is unpinned");
+	world->others = false;
 }
 
 int __wrap_hands_bpf_open(struct hands_bpf **h, struct err *e)
@@ -1204,6 +1216,81 @@ static void sockets_stay(void **state)
 	w->open_rc = 0;
 	polls(w, 13);
 	assert_int_equal(w->sockets.n, 0);
+}
+
+/* What it may not see is not nothing: said once, and taken back when it may. */
+static void pins_cannot_be_seen(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	end(w, true);
+	w->pinned_rc = -EOPNOTSUPP;
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 30);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "what an earlier run may have paced stays, as it cannot be looked at: it cannot be looked for",
+		    1);
+	w->pinned_rc = 0;
+	polls(w, 13);
+	assert_int_equal(w->sockets.n, 0);
+}
+
+/* As any user finds it where nobody has paced since the machine was booted: no word of it */
+static void nothing_can_be_pinned(void **state)
+{
+	struct world *w = *state;
+	char none[128];
+
+	end(w, true);
+	snprintf(none, sizeof(none), "%s/none", w->place->dir);
+	setenv("CTCP_RUNDIR", none, 1);
+	w->pinned_rc = -EOPNOTSUPP;
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 30);
+	assert_said(w, "may have paced stays", 0);
+}
+
+/* One that acts has its classes, and nothing has failed. */
+static void acts_without_seeing_pins(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	end(w, true);
+	w->pinned_rc = -EOPNOTSUPP;
+	begin(w);
+	settle_all(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_true(act_totals(w->act)->acts);
+	assert_int_equal(act_totals(w->act)->failed, 0);
+	assert_said(w, "what an earlier run may have paced stays", 1);
+}
+
+static void another_versions_pins(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	end(w, true);
+	begin_sockets(w);
+	w->others = true;
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 30);
+	assert_true(w->others);
+	assert_said(w, "as it cannot be looked at: another version has pinned it", 1);
+	w->config.mode = MODE_ACT;
+	act_reload(w->act, w->now);
+	assert_false(w->others);
+	assert_said(w, "what another version has pinned is unpinned", 1);
+	settle_all(w);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "another version", 2);
 }
 
 /* Begun so with what is to be paced already: no word of what is not so */
@@ -3197,6 +3284,10 @@ int main(void)
 		TEST(sockets_outlive_restarts),
 		TEST(sockets_are_taken_back),
 		TEST(sockets_stay),
+		TEST(pins_cannot_be_seen),
+		TEST(nothing_can_be_pinned),
+		TEST(acts_without_seeing_pins),
+		TEST(another_versions_pins),
 		TEST(may_not_from_the_history),
 		TEST(other_hands_between_runs),
 		TEST(other_hands_in_a_run),
