@@ -45,7 +45,8 @@ tools:
 tests-bin:
 	$(MAKE) -C selftests
 	$(MAKE) -C tools O=$(TOOLS) faulty
-	cp -u $(TOOLS)/ctcp-setup-faulty $(TOOLS)/ctcpd_hands $(TOOLS)/ctcpd_hands_bpf build/bin/
+	cp -u $(TOOLS)/ctcp-setup-faulty $(TOOLS)/ctcpd_hands $(TOOLS)/ctcpd_hands_bpf \
+		$(TOOLS)/ctcpd_exporter build/bin/
 
 demo:
 	selftests/lab/demo.sh

@@ -8,6 +8,7 @@
 #	tap	the unit tests of what reads all others' results (tap.awk)
 #	bench	the unit tests of the bench's engine
 #	flows	those of the labelled flows (flows/)
+#	dashboard	whether the dashboard's queries are right, by prometheus (dashboard/)
 #	seed	that a seed makes the same run wherever the tree lies (uml.sh -s)
 #	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
@@ -76,7 +77,8 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap seed bench flows mutants fuzzers figures; lab_tests)
+	names=$(printf '%s\n' lint unit tap seed bench flows dashboard mutants fuzzers figures
+		lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
@@ -128,6 +130,7 @@ tap_of()
 		"$top/selftests/bench/test_bench.py" ;;
 	flows) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/flows/test_flows.py" ;;
+	dashboard) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/dashboard/test_dashboard.py" ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
 	ynl) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/ynl.sh" \
@@ -198,8 +201,8 @@ main()
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap seed bench flows mutants fuzzers lint $(lab_tests)) \
-		last=figures
+	[ -n "$tests" ] || tests=$(in_order unit tap seed bench flows dashboard mutants fuzzers lint \
+		$(lab_tests)) last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \

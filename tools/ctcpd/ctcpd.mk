@@ -58,4 +58,8 @@ HANDS_BPF_PARTS := $(filter $(DAEMON_PARTS),$(BPF_PARTS) ctcpd/hands_bpf_none) c
 $(O)/ctcpd_hands_bpf: $(HANDS_BPF_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LDLIBS) $(LDLIBS)
 
+# for selftests/dashboard: metrics of a world that is made up, over HTTP
+$(O)/ctcpd_exporter: $(O)/obj/tests/ctcpd_exporter.o $(DAEMON_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LDLIBS) $(LDLIBS)
+
 -include $(wildcard $(O)/obj/tests/*.d)

@@ -44,7 +44,7 @@ $(T)/library: $(O)/libctcp.a
 		-Wl,--whole-archive $< -Wl,--no-whole-archive $(LDLIBS)
 
 # what is paced, as a test has it: tests/ctcpd_act_fake.h
-$(T)/test_ctcpd_pacing $(T)/test_ctcpd_metrics: LDFLAGS += \
+$(T)/test_ctcpd_pacing $(T)/test_ctcpd_metrics $(O)/ctcpd_exporter: LDFLAGS += \
 	-Wl,--wrap=act_find,--wrap=act_each,--wrap=act_totals,--wrap=act_devices_each
 
 # preloaded into tc and ip, which have no sanitizer in them
