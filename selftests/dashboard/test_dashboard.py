@@ -9,6 +9,7 @@ be answered, by series that are numbers and that the panel can tell apart.
 
 import json
 import math
+import signal
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,8 @@ def main():
     if found.returncode:
         print("1..0 # SKIP Debian's prometheus is not to be had")
         return SKIP
+    # who ends it ends what it began
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         return check(Path(found.stdout.strip()), Path(folder))
 
