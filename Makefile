@@ -18,7 +18,8 @@ help:
 	@echo 'make bench          the papers'"'"' experiments (ONLY="T3.2 D1": only those);'
 	@echo '                    report in build/bench/, of all of them in docs/bench/, too'
 	@echo 'make bench-quick    the cheap ones among them, asserted'
-	@echo 'make verdicts       what ctcpd says of labelled flows: writes docs/verdicts/'
+	@echo 'make verdicts       what ctcpd says of labelled flows: writes docs/verdicts/,'
+	@echo '                    as make bench does in its end'
 	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those;'
 	@echo '                    MUCH=1: more of what is drawn by chance)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
@@ -60,6 +61,7 @@ check:
 # BENCH_JOBS=1: one machine at a time
 bench:
 	selftests/bench/bench.sh $(ONLY)
+	$(if $(ONLY),,selftests/flows/verdicts.sh)
 
 bench-quick:
 	selftests/bench/bench.sh --quick $(if $(PART),--part $(PART) $(if $(ROUND),--round $(ROUND)) \
