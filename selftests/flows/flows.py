@@ -22,7 +22,8 @@ import scenarios
 import truth
 from machines import OUT, FlowsError, Lab
 
-RETRIES = 5             # a flow is drawn again so often, at most
+RETRIES = 20            # a flow is drawn again so often, at most: one in three suits, of small send
+			# buffers on 6.1
 
 
 def groups_of(seeds):

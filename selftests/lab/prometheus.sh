@@ -16,7 +16,7 @@ place=$CACHE/prometheus-$(cache_key "$here/prometheus.sh")
 # Where the list of packages is old, or not there, it is asked for.
 download()
 {
-	cd "$1"
+	cd "$1" || return
 	apt-get -q -o APT::Sandbox::User=root download prometheus ||
 		{ apt-get -q update && apt-get -q -o APT::Sandbox::User=root download prometheus; }
 }
@@ -34,7 +34,7 @@ if [ ! -d "$place" ]; then
 fi
 if [ ! -d "$place" ]; then
 	echo "lab: fetching Debian's prometheus" >&2
-	rm -rf "$CACHE"/prometheus-*	# another one's, or of one that was killed
+	rm -rf "$place".*	# of one that was killed
 	tmp=$(mktemp -d "$place.XXXXXX")
 	trap 'rm -rf "$tmp"' EXIT
 	fetch "$tmp" >"$CACHE/prometheus.log" 2>&1 || {

@@ -116,7 +116,7 @@ static struct act_device *find(const struct act *a, int ifindex)
 	return NULL;
 }
 
-/* Without a link it has no speed, which is no other one. */
+/* An unknown speed, as without a link, is not another one. */
 static bool is_another(const struct hands_device *now, const struct hands_device *was)
 {
 	return now->tx_queues != was->tx_queues ||
@@ -281,8 +281,12 @@ static void choose_again(struct act *a, struct act_device *d)
 		return;
 	now.why[0] = 0;
 	rc = choose_from(a, &now, HANDS_CLASSES, d->by);
-	if (rc || now.by == d->by)
+	if (rc)
 		return;
+	if (now.by == d->by) {
+		memcpy(d->why, now.why, sizeof(d->why));
+		return;
+	}
 	if (now.by < d->by)
 		say_better(a, &now);
 	else

@@ -554,21 +554,22 @@ static void say_unknown(struct act *a, const struct act_hands *h, const char *wh
 
 	snprintf(subject, sizeof(subject), "what %s pace", h->hands.ops->name);
 	log_state(a->log, LOG_WARNING, subject, "unknown",
-		  "what an earlier run may have paced stays, as it cannot be looked at: %s", why);
+		  "what an earlier run may have paced stays%s, as it cannot be looked at: %s",
+		  a->mode == MODE_ACT ? ", and nothing is paced anew" : "", why);
 }
 
 /*
  * Whoever observes as a user of his own may often not see what is pinned.  Where no ctcpd has
  * paced since the machine was booted, that is nothing.
  */
-static void know_by(struct act *a, struct act_hands *h, int64_t now)
+static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t now)
 {
 	struct knowing k = { a, h, now };
 	struct err e = { "" };
 	int rc = a->mode == MODE_ACT ? recover(a, h, &e) : 0;
 
 	rc = rc ?: h->hands.ops->look(&h->hands, know_one, &k, &e);
-	if (rc == -EOPNOTSUPP && !act_was_locked())
+	if (rc == -EOPNOTSUPP && !was_locked)
 		rc = 0;
 	h->known = !rc;
 	if (rc == -EOPNOTSUPP || (rc && rc != -EAGAIN && a->mode != MODE_ACT))
@@ -583,6 +584,7 @@ static void know_by(struct act *a, struct act_hands *h, int64_t now)
  */
 void act_know(struct act *a, int64_t now)
 {
+	bool was_locked = act_is_known(a) || act_was_locked();
 	struct err e = { "" };
 	int k, rc = act_lock(a, &e);
 
@@ -592,7 +594,7 @@ void act_know(struct act *a, int64_t now)
 		return;
 	for (k = 0; k < HANDS_KINDS && !(a->mode == MODE_ACT && a->unable[0]); k++)
 		if (!a->by[k].known)
-			know_by(a, &a->by[k], now);
+			know_by(a, &a->by[k], was_locked, now);
 	unlock_if_done(a);
 }
 

@@ -107,7 +107,7 @@ void act_devices_anew(struct act *a);
 enum hands_kind act_device_by(struct act *a, int ifindex);
 /* Something is by now, by its hands */
 void act_device_paced(struct act *a, int ifindex);
-/* By these hands it is not: others are chosen, also later where these fit as far as they tell */
+/* By these hands it is not: others are chosen, and stay so though fit() says that these fit */
 void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char *why);
 /* The device of a search: by its name, where it has none */
 void act_device_back(struct act *a, struct acting *e);

@@ -52,10 +52,11 @@
  *
  * The cause is the receiver or the last hop before it, if what it takes is always the same: the
  * windows at loss; or the rate of the seconds that lose, where the algorithm does not heed
- * loss, and its ssthresh says nothing, or has windows of a few segments: BBR probes by a quarter more for one of each eight round
- * trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and overruns a buffer of less than that each
- * time, at a rate delivered that stays C; a policer has no room to speak of, and a rate.  If
- * neither is the same, the room is what other people leave.
+ * loss, so that its ssthresh says nothing, or where windows are of a few segments.  BBR probes
+ * by a quarter more for one of each eight round trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and
+ * overruns a buffer of less than that each time, at a rate delivered that stays C; a policer has
+ * no room to speak of, and a rate.
+ * If neither is the same, the room is what other people leave.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
  * Then the path takes all that we can send, and what it loses is not for want of pacing; and
@@ -104,7 +105,7 @@
 #define BURST		2.0	/* dispersion: losses in twos are bursts, what is less may be
 				 * that chance itself changes ...
 				 */
-#define BURST_STEADY	1.5	/* ... which would change the rate, too */
+#define BURST_STEADY	1.5	/* ... which would change the rate of what heeds loss, too */
 #define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
 #define SAME_WINDOW	0.20	/* four of five within so much: half of chance's deviation */
 #define BURSTS_LEAST	6U	/* of those that lost a burst, and ... */
@@ -402,7 +403,8 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 /* -ln of how likely chance gives losses at such times */
 static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
 {
-	double burst = has_steady_rate(f) ? BURST_STEADY : BURST;
+	bool heeds = say->levels >= LEVELS_LEAST;
+	double burst = heeds && has_steady_rate(f) ? BURST_STEADY : BURST;
 
 	return say->z > 0 && say->dispersion < burst ? 0 : say->z * say->z / 2;
 }

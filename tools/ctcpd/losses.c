@@ -116,16 +116,23 @@ static double share_left(const char *algorithm)
  */
 static bool is_of_same_burst(const struct losses *l, const struct interval *i)
 {
-	double left = share_left(i->now->conn.algorithm) * i->before->snd_ssthresh;
+	double was = i->before->snd_ssthresh, left = share_left(i->now->conn.algorithm) * was;
 
-	return l->was_cut && left > 0 && fabs(i->now->snd_ssthresh - left) <= SAME_CUT;
+	return l->was_cut && left > 0 && was - left > SAME_CUT &&
+	       fabs(i->now->snd_ssthresh - left) <= SAME_CUT;
 }
 
-/* Both cuts in one look: a window only grows until it meets a loss. */
+/* Both cuts in one look: a window that is used only grows until it meets a loss. */
 static bool is_cut_twice(const struct interval *i, double share)
 {
-	return share > 0 && i->us <= LOOK_MOST_US && !in_recovery(i->before) &&
+	return share > 0 && i->us <= LOOK_MOST_US && i->busy >= i->us / 10 * 9 &&
+	       !in_recovery(i->before) &&
 	       i->now->snd_ssthresh < i->before->snd_cwnd * share * (1 + share) / 2;
+}
+
+static bool is_burst(const struct interval *i)
+{
+	return i->us <= LOOK_MOST_US && losses_of(i) >= BURST_SEGS;
 }
 
 static void add_level(struct losses *l, const struct interval *i)
@@ -135,7 +142,7 @@ static void add_level(struct losses *l, const struct interval *i)
 
 	if (is_of_same_burst(l, i))
 		return;
-	l->bursts = losses_of(i) >= BURST_SEGS ? l->bursts | bit : l->bursts & ~bit;
+	l->bursts = is_burst(i) ? l->bursts | bit : l->bursts & ~bit;
 	series_add(&l->levels, is_cut_twice(i, share) ? level / share : level);
 }
 
@@ -200,6 +207,9 @@ static void say_bursts(const struct losses *l, struct losses_say *say)
 	}
 	say->bursts = met.n;
 	say->burst_width = series_width(&met, TWO_OF_THREE);
+	/* of small windows a step is more than that */
+	if (met.n)
+		say->burst_width = fmax(say->burst_width, 1 / series_median(&met));
 }
 
 void losses_say(const struct losses *l, struct losses_say *say)

@@ -83,12 +83,15 @@ static int hold_folder(struct pace_load *l, struct err *e)
 	return err_set(e, -errno, "%s cannot be locked: %s", l->dir, strerror(errno));
 }
 
-/* Of a namespace without a cookie nothing is. */
+/* Of a namespace without a cookie, as of kernels before 5.14, nothing is. */
 int pace_is_pinned(struct err *e)
 {
 	uint64_t cookie;
+	int rc = netns_cookie(&cookie, e);
 
-	return netns_cookie(&cookie, e) ? 0 : pace_pins_look(PACE_PINS, cookie, e);
+	if (rc == -ENOPROTOOPT)
+		return 0;
+	return rc ?: pace_pins_look(PACE_PINS, cookie, e);
 }
 
 void pace_drop_others(struct notes *notes)

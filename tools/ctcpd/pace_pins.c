@@ -66,7 +66,7 @@ static int look_at_others(const char *root, uint64_t cookie, struct err *e)
 	if (!there)
 		return 0;
 	return err_set(e, -EOPNOTSUPP,
-		       "another version of ctcpd pinned it at %s; rm -r %s ends it for connections that begin",
+		       "what another version of ctcpd pinned is at %s; rm -r %s ends it for connections that begin",
 		       dir, dir);
 }
 

@@ -461,8 +461,9 @@ static void lost(struct search *s, struct decision *d)
 /* Than it was without pacing */
 static bool is_worse(const struct search *s, uint64_t carried)
 {
-	return carried < percent_of(search_goodput(&s->base), NO_WORSE) &&
-	       carried < percent_of(s->rate, FILLED);
+	uint64_t least = percent_of(search_goodput(&s->base), NO_WORSE);
+
+	return carried < least && (s->rate < least || carried < percent_of(s->rate, FILLED));
 }
 
 static void did_not_lose(struct search *s, struct decision *d)
@@ -506,12 +507,10 @@ static void observe_trying(struct search *s, const struct observation *o, struct
 	}
 }
 
-/* What lost, and a step; where the floor is between them, that */
+/* What lost, and a step; where the least that is tried is between them, that */
 static uint64_t below_high(const struct search *s)
 {
-	uint64_t less = s->high - s->high / LESS;
-
-	return has_floor(s) ? larger(less, s->floor) : less;
+	return larger(s->high - s->high / LESS, floor_of(s));
 }
 
 /* Between what was carried at best and, where it is known, what lost: the first one */

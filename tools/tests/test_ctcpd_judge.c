@@ -938,6 +938,14 @@ static void test_second_cut(void **state)
 	f.now.snd_ssthresh = 90;
 	add(&f);
 	assert_int_equal(judged(&f).levels, 6);
+	/* nor is the same window once more, of a few segments */
+	begin(&f, "reno");
+	f.now.snd_ssthresh = 3;
+	for (unsigned int i = 0; i < 4; i++) {
+		next(&f, LOOK, 1000)->retrans = 3;
+		add(&f);
+	}
+	assert_int_equal(judged(&f).levels, 4);
 }
 
 /* Two cuts in one look, told by the window before it, are one: of 190 CUBIC leaves 133, then 93 */
@@ -969,6 +977,16 @@ static void test_two_cuts_in_a_look(void **state)
 		else
 			assert_in_range(judged(&f).spread, 100, 1000);
 	}
+	/* idle in between, the window may have shrunk without a loss */
+	begin(&f, "cubic");
+	f.now.snd_ssthresh = 300;
+	meet(&f, 190, 133, LOOK);
+	f.now.snd_cwnd = 190;
+	next(&f, LOOK, 1000)->retrans = 10;
+	f.i.busy = LOOK / 2;
+	f.now.snd_ssthresh = 93;
+	add(&f);
+	assert_in_range(judged(&f).spread, 100, 1000);
 	/* still in recovery, the window before is not what met the loss */
 	begin(&f, "cubic");
 	f.now.snd_ssthresh = 300;
@@ -990,36 +1008,46 @@ static uint32_t uneven(uint32_t s)
 static void test_small_bursts(void **state)
 {
 	static const uint32_t windows[] = { 100, 110, 118 };
-	uint32_t (*const rates[])(uint32_t s) = { steady, uneven };
+	static const struct {
+		const char *algorithm;
+		uint32_t (*rate)(uint32_t s);
+		uint16_t levels;
+		enum verdict verdict;
+	} rows[] = {
+		{ "cubic", steady, 3, VERDICT_OVERRUN },
+		{ "cubic", uneven, 3, VERDICT_LOSS },
+		{ "bbr", steady, 0, VERDICT_LOSS },	/* its rate heeds no loss */
+	};
 	struct flow f;
 	unsigned int i, k;
 
 	(void)state;
-	for (k = 0; k < ARRAY_SIZE(rates); k++) {
-		begin(&f, "cubic");
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		begin(&f, rows[k].algorithm);
 		f.now.snd_ssthresh = 120;
 		f.now.ca_state = TCP_CA_Recovery;
 		for (i = 0; i < 400; i++) {
-			next(&f, LOOK, rates[k](i / 5))->retrans = i % 2 ? 20 : 33;
+			next(&f, LOOK, rows[k].rate(i / 5))->retrans = i % 2 ? 20 : 33;
 			if (i && i % 100 == 0)
 				f.now.snd_ssthresh = windows[i / 100 - 1];
 			add(&f);
 		}
-		assert_int_equal(judged(&f).levels, 3);
+		assert_int_equal(judged(&f).levels, rows[k].levels);
 		assert_in_range(judged(&f).dispersion, 151, 199);
-		same_name(judged(&f).verdict, k ? VERDICT_LOSS : VERDICT_OVERRUN);
+		same_name(judged(&f).verdict, rows[k].verdict);
 	}
 }
 
 /* Windows that met @bursts bursts of @lost each, @apart of one another, and as many single losses */
-static void run_bursts(struct flow *f, unsigned int bursts, uint32_t lost, uint32_t apart)
+static void run_bursts(struct flow *f, unsigned int bursts, uint32_t lost, uint32_t apart,
+		       uint32_t us)
 {
 	unsigned int i;
 
 	begin(f, "htcp");
 	f->now.snd_ssthresh = 300;
 	for (i = 0; i < bursts; i++) {
-		meet_with(f, 220, 175 + i % 2 * apart, LOOK, lost);
+		meet_with(f, 220, 175 + i % 2 * apart, us, lost);
 		f->now.snd_cwnd = 150;
 		next(f, LOOK, 1000)->retrans = 1;
 		f->now.snd_ssthresh = 60 + 41 * i % 90;
@@ -1033,20 +1061,22 @@ static void test_bursts_at_one_window(void **state)
 {
 	static const struct {
 		unsigned int bursts;
-		uint32_t lost, apart;
+		uint32_t lost, apart, us;
 		enum verdict verdict;
 	} rows[] = {
-		{ 6, 10, 2, VERDICT_OVERRUN },
-		{ 5, 10, 2, VERDICT_LOSS },	/* too few */
-		{ 6, 4, 2, VERDICT_LOSS },	/* no bursts */
-		{ 6, 10, 30, VERDICT_LOSS },	/* not the same */
+		{ 6, 10, 2, LOOK, VERDICT_OVERRUN },
+		{ 5, 10, 2, LOOK, VERDICT_LOSS },	/* too few */
+		{ 6, 4, 2, LOOK, VERDICT_LOSS },	/* no bursts */
+		{ 6, 10, 30, LOOK, VERDICT_LOSS },	/* not the same */
+		{ 6, 10, 2, 2 * LOOK, VERDICT_OVERRUN },
+		{ 6, 10, 2, POLL, VERDICT_LOSS },	/* in seconds they may come one by one */
 	};
 	struct flow f;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		run_bursts(&f, rows[i].bursts, rows[i].lost, rows[i].apart);
+		run_bursts(&f, rows[i].bursts, rows[i].lost, rows[i].apart, rows[i].us);
 		same_name(judged(&f).verdict, rows[i].verdict);
 	}
 }
