@@ -42,8 +42,8 @@ tools:
 	$(MAKE) -C tools O=$(TOOLS)
 	cp -u $(TOOLS)/ctcp-setup $(TOOLS)/ctcpd build/bin/
 
-# The programs that only tests need
-tests-bin:
+# The programs that only tests need; behind the tools, as both are made of the same objects
+tests-bin: tools
 	$(MAKE) -C selftests
 	$(MAKE) -C tools O=$(TOOLS) faulty
 	cp -u $(TOOLS)/ctcp-setup-faulty $(TOOLS)/ctcpd_hands $(TOOLS)/ctcpd_hands_bpf \
