@@ -22,8 +22,8 @@ import scenarios
 import truth
 from machines import OUT, FlowsError, Lab
 
-RETRIES = 20            # a flow is drawn again so often, at most: one in three suits, of small send
-			# buffers on 6.1
+# A flow is drawn again so often, at most: of small send buffers on 6.1 one in three suits
+RETRIES = 20
 
 
 def groups_of(seeds):

@@ -1038,7 +1038,7 @@ static void test_small_bursts(void **state)
 	}
 }
 
-/* Windows that met @bursts bursts of @lost each, @apart of one another, and as many single losses */
+/* Windows that met @bursts bursts of @lost each, @apart of one another, and single losses */
 static void run_bursts(struct flow *f, unsigned int bursts, uint32_t lost, uint32_t apart,
 		       uint32_t us)
 {

@@ -629,8 +629,8 @@ static void test_least_rate(void **state)
 }
 
 /*
- * A rate that was kept loses, by a remote that fakes it, and is carried all the same: what is tried is
- * hardly less, and what is less than that is worse.
+ * A rate that was kept loses, by a remote that fakes it, and is carried all the same: what is
+ * tried is hardly less, and what is less than that is worse.
  */
 static void test_least_rate_of_one_that_was_kept(void **state)
 {
