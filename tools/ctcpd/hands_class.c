@@ -122,33 +122,34 @@ int hands_fit(int ifindex, bool one_lock, struct err *e)
 	return rc;
 }
 
-int hands_takes_device(int ifindex, struct err *e)
+/* By a socket of its own */
+static int read_alone(int ifindex, struct facts *f, struct err *e)
 {
-	struct facts f;
 	struct nl nl;
 	int rc = nlm_open(&nl, NETLINK_ROUTE, e);
 
 	if (rc)
 		return rc;
-	rc = read_device(&nl, ifindex, &f, e);
-	if (!rc)
-		rc = check_kind(&f, e);
+	rc = read_device(&nl, ifindex, f, e);
 	nlm_close(&nl);
 	return rc;
+}
+
+int hands_takes_device(int ifindex, struct err *e)
+{
+	struct facts f;
+	int rc = read_alone(ifindex, &f, e);
+
+	return rc ? rc : check_kind(&f, e);
 }
 
 int hands_read_device(int ifindex, struct hands_device *d, struct err *e)
 {
 	struct facts f;
-	struct nl nl;
-	int rc = nlm_open(&nl, NETLINK_ROUTE, e);
+	int rc = read_alone(ifindex, &f, e);
 
-	if (rc)
-		return rc;
-	rc = read_device(&nl, ifindex, &f, e);
 	if (!rc)
 		*d = (struct hands_device){ f.speed_mbit, f.tx_queues };
-	nlm_close(&nl);
 	return rc;
 }
 
