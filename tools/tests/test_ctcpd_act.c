@@ -1197,46 +1197,45 @@ static void sockets_are_taken_back(void **state)
 	assert_false(w->loaded);
 }
 
-/* What an earlier run has pinned, and this one may not load */
-static void sockets_stay(void **state)
+/*
+ * An earlier run paced by sockets, and this one only observes: as long as *@rc is @error all stays,
+ * of which it is said once @why, and it is taken back afterwards.
+ */
+static void stays_while(struct world *w, int *rc, int error, const char *why)
 {
-	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
+	char said[160];
 
 	begin_sockets(w);
 	settle_all(w);
 	end(w, true);
-	w->open_rc = -EACCES;
+	*rc = error;
 	w->config.mode = MODE_OBSERVE;
 	begin(w);
 	polls(w, 30);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
-	assert_said(w, "what an earlier run may have paced stays, as it cannot be looked at: it needs CAP_BPF",
-		    1);
-	w->open_rc = 0;
+	snprintf(said, sizeof(said),
+		 "what an earlier run may have paced stays, as it cannot be looked at: %s", why);
+	assert_said(w, said, 1);
+	*rc = 0;
 	polls(w, 13);
 	assert_int_equal(w->sockets.n, 0);
 }
 
-/* What it may not see is not nothing: said once, and taken back when it may. */
+/* What an earlier run has pinned, and this one may not load */
+static void sockets_stay(void **state)
+{
+	struct world *w = *state;
+
+	stays_while(w, &w->open_rc, -EACCES, "it needs CAP_BPF");
+}
+
+/* What it may not see is not nothing. */
 static void pins_cannot_be_seen(void **state)
 {
 	struct world *w = *state;
-	struct sim *s = remote(w, 2, 7, 100 * MB);
 
-	begin_sockets(w);
-	settle_all(w);
-	end(w, true);
-	w->pinned_rc = -EOPNOTSUPP;
-	w->config.mode = MODE_OBSERVE;
-	begin(w);
-	polls(w, 30);
-	assert_int_not_equal(socket_rate_of(w, s), 0);
-	assert_said(w, "what an earlier run may have paced stays, as it cannot be looked at: it cannot be looked for",
-		    1);
-	w->pinned_rc = 0;
-	polls(w, 13);
-	assert_int_equal(w->sockets.n, 0);
+	stays_while(w, &w->pinned_rc, -EOPNOTSUPP, "it cannot be looked for");
 }
 
 /* As any user finds it where nobody has paced since the machine was booted: no word of it */

@@ -895,13 +895,19 @@ static void test_slow_start(void **state)
 	assert_int_equal(judged(&f).levels, 5);
 }
 
-/* A look that loses: its window was @cwnd before, and @ssthresh is what the cut has left. */
-static void meet_with(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us, uint32_t lost)
+/* @ssthresh: what the cut has left */
+static void lose(struct flow *f, uint32_t us, uint32_t lost, uint32_t ssthresh)
 {
-	f->now.snd_cwnd = cwnd;
 	next(f, us, 1000)->retrans = lost;
 	f->now.snd_ssthresh = ssthresh;
 	add(f);
+}
+
+/* A look that loses, whose window was @cwnd before, and one that does not */
+static void meet_with(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us, uint32_t lost)
+{
+	f->now.snd_cwnd = cwnd;
+	lose(f, us, lost, ssthresh);
 	next(f, LOOK, 1000);
 	add(f);
 }
@@ -920,31 +926,21 @@ static void test_second_cut(void **state)
 	begin(&f, "cubic");
 	f.now.snd_ssthresh = 300;
 	meet(&f, 190, 133, LOOK);
-	next(&f, LOOK, 1000)->retrans = 3;
-	f.now.snd_ssthresh = 132;
-	add(&f);
-	next(&f, LOOK, 1000)->retrans = 25;
-	f.now.snd_ssthresh = 93;
-	add(&f);
+	lose(&f, LOOK, 3, 132);
+	lose(&f, LOOK, 25, 93);
 	assert_int_equal(judged(&f).levels, 2);
 	/* not the same burst: clean looks are between them, or it is another share */
 	meet(&f, 190, 133, LOOK);
 	meet(&f, 133, 93, LOOK);
 	assert_int_equal(judged(&f).levels, 4);
-	next(&f, LOOK, 1000)->retrans = 3;
-	f.now.snd_ssthresh = 133;
-	add(&f);
-	next(&f, LOOK, 1000)->retrans = 3;
-	f.now.snd_ssthresh = 90;
-	add(&f);
+	lose(&f, LOOK, 3, 133);
+	lose(&f, LOOK, 3, 90);
 	assert_int_equal(judged(&f).levels, 6);
 	/* nor is the same window once more, of a few segments */
 	begin(&f, "reno");
 	f.now.snd_ssthresh = 3;
-	for (unsigned int i = 0; i < 4; i++) {
-		next(&f, LOOK, 1000)->retrans = 3;
-		add(&f);
-	}
+	for (unsigned int i = 0; i < 4; i++)
+		lose(&f, LOOK, 3, 3);
 	assert_int_equal(judged(&f).levels, 4);
 }
 
@@ -1049,9 +1045,7 @@ static void run_bursts(struct flow *f, unsigned int bursts, uint32_t lost, uint3
 	for (i = 0; i < bursts; i++) {
 		meet_with(f, 220, 175 + i % 2 * apart, us, lost);
 		f->now.snd_cwnd = 150;
-		next(f, LOOK, 1000)->retrans = 1;
-		f->now.snd_ssthresh = 60 + 41 * i % 90;
-		add(f);
+		lose(f, LOOK, 1, 60 + 41 * i % 90);
 		probe(f, 18, 0, changing);
 	}
 }
