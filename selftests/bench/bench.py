@@ -9,8 +9,9 @@ N failed, N skipped", counting assertions; exit 1 when one failed.
 
 --part: beside the quick ones, a part of the others, with one seed, asserted but not held
 against the calibration, which takes longer than they do.  --within: no run of them is begun
-later; an experiment for which no time is left is named in the output and not counted.  --round:
-the part begins with the Rth of its experiments, so that ten changes later it is another one.
+that is expected to end later; an experiment for which no time is left is named in the output and
+not counted.  --round: the part begins with the Rth of its experiments, so that ten changes later
+it is another one.
 
 bench.py --add ID ...: these into docs/bench/ beside all that is there, which is not made
 again; on the same kernels and with the same tools, of which docs/bench has the calibration.
@@ -200,7 +201,7 @@ class Machines:
         """Its folder"""
         if self._is_there(run):
             return self.labs.on(run["kernel"]).folder_of(run)
-        if self.deadline.is_over_for(name):
+        if self.deadline.is_over_for(name, self.progress.run_takes(name)):
             raise TimeIsOver
         began, folder = time.monotonic(), None
         try:
@@ -471,7 +472,7 @@ def main():
     parser.add_argument("--round", metavar="R", type=int, default=0,
                         help="the Rth experiment of the part first, from 0")
     parser.add_argument("--within", metavar="MINUTES", type=float,
-                        help="begin no run of the part later than that")
+                        help="begin no run of the part that would end later")
     parser.add_argument("--add", action="store_true",
                         help="to docs/bench/, beside what is there")
     parser.add_argument("--report", type=Path, metavar="FILE",

@@ -12,11 +12,11 @@ import results
 from errors import BenchError
 
 
-def seconds_left(known, made, todo, jobs):
-    """Of real time, or None where nothing tells.  @known: {id: s that a run of it took
-    before}; @made: [(id, s)], runs made now; @todo: {id: how many runs}; @jobs: so many
-    at once.  A run takes what it took before, times how much slower or faster those
-    made now are; what is new takes as long as the others on average."""
+def seconds_of_run(known, made):
+    """A function of an id: the s of real time that one of its runs takes, or None where
+    nothing tells.  @known: {id: s that a run of it took before}; @made: [(id, s)], runs made
+    now.  A run takes what it took before, times how much slower or faster those made now
+    are; what is new takes as long as the others on average."""
     both = [(known[name], s) for name, s in made if known.get(name)]
     pace = sum(s for _, s in both) / sum(k for k, _ in both) if both else 1
     if made:
@@ -24,9 +24,17 @@ def seconds_left(known, made, todo, jobs):
     elif known:
         usual = sum(known.values()) / len(known)
     else:
+        usual = None
+    return lambda name: pace * known[name] if known.get(name) else usual
+
+
+def seconds_left(known, made, todo, jobs):
+    """Of real time, or None where nothing tells.  @todo: {id: how many runs}; @jobs: so many
+    at once; the others as in seconds_of_run()"""
+    each = seconds_of_run(known, made)
+    if not known and not made:
         return None
-    return sum(n * (pace * known[name] if known.get(name) else usual)
-               for name, n in todo.items()) / jobs
+    return sum(n * each(name) for name, n in todo.items()) / jobs
 
 
 class Progress:
@@ -77,6 +85,12 @@ class Progress:
         with self.lock:
             self.todo.pop(name, None)
             self.ended += 1
+
+    def run_takes(self, name):
+        """The s of real time that a run of this experiment is expected to take; 0 where
+        nothing tells"""
+        with self.lock:
+            return seconds_of_run(self.each, self.made)(name) or 0
 
     def said(self):
         """3 of 51, 190 runs to be made, 85 min left"""

@@ -43,13 +43,13 @@ def from_there(names, n):
 
 
 class Deadline:
-    """After which no run of these experiments is begun"""
+    """When the runs of these experiments are to have ended"""
 
     def __init__(self, minutes=None, names=(), now=time.monotonic):
         self.names = set(names)
         self.now = now
         self.ends = None if minutes is None else now() + 60 * minutes
 
-    def is_over_for(self, name):
-        """@name: an experiment"""
-        return self.ends is not None and name in self.names and self.now() > self.ends
+    def is_over_for(self, name, takes):
+        """@name: an experiment; @takes: s, one of its runs"""
+        return self.ends is not None and name in self.names and self.now() + takes > self.ends
