@@ -20,6 +20,7 @@ help:
 	@echo 'make bench-quick    the cheap ones among them, asserted'
 	@echo 'make verdicts       what ctcpd says of labelled flows: writes docs/verdicts/,'
 	@echo '                    as make bench does in its end'
+	@echo 'make dtn            a data transfer node with ctcpd and without: writes docs/dtn/'
 	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those;'
 	@echo '                    MUCH=1: more of what is drawn by chance)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
@@ -70,6 +71,10 @@ bench-quick:
 # BENCH_JOBS=1: one machine at a time
 verdicts:
 	selftests/flows/verdicts.sh
+
+# BENCH_JOBS=1: one machine at a time
+dtn:
+	selftests/dtn/dtn.sh
 
 # The tests of the module; what ctcp-setup does is the same on any kernel.  Loss measures
 # goodput, ynl a program of the kernel's.
@@ -131,5 +136,5 @@ clean:
 	rm -f *.o circuit/*.o circuit/.*.cmd *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check bench bench-quick check-debug check-kernels \
+.PHONY: all help modules tools tests-bin demo check bench bench-quick dtn check-debug check-kernels \
 	check-mutants check-cost changes install uninstall install-dkms uninstall-dkms clean

@@ -9,6 +9,7 @@
 #	bench	the unit tests of the bench's engine
 #	flows	those of the labelled flows (flows/)
 #	dashboard	whether the dashboard's queries are right, by prometheus (dashboard/)
+#	dtn	those of the data transfer node (dtn/)
 #	seed	that a seed makes the same run wherever the tree lies (uml.sh -s)
 #	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
@@ -77,7 +78,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap seed bench flows dashboard mutants fuzzers figures
+	names=$(printf '%s\n' lint unit tap seed bench flows dtn dashboard mutants fuzzers figures
 		lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
@@ -131,6 +132,8 @@ tap_of()
 	flows) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/flows/test_flows.py" ;;
 	dashboard) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/dashboard/test_dashboard.py" ;;
+	dtn) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
+		"$top/selftests/dtn/test_dtn.py" ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
 	ynl) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/ynl.sh" \
@@ -201,7 +204,7 @@ main()
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap seed bench flows dashboard mutants fuzzers lint \
+	[ -n "$tests" ] || tests=$(in_order unit tap seed bench flows dtn dashboard mutants fuzzers lint \
 		$(lab_tests)) last=figures
 	rm -rf "$out"
 	mkdir -p "$out"

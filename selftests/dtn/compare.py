@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The two runs of the node beside each other, from results.json alone.
+
+Both runs are asked for the same transfers, one after the other.  What takes less time leaves
+room for more of them, so a remote is compared by those that both runs have ended, and the
+node by all that was acknowledged in its time.
+"""
+
+from dataclasses import dataclass
+
+RUNS = ("without", "act")
+WORSE = 0.02            # no remote may have so much less
+AS_MUCH = 0.001         # of the node's goodput, which counts as no less
+
+
+@dataclass
+class Remote:
+    """One remote in both runs: bit/s while it was sent to, segments sent again"""
+    number: int
+    slow: bool
+    line: float
+    transfers: int
+    before: float
+    after: float
+    resent_before: int
+    resent_after: int
+
+    def change(self):
+        """Of its goodput, as a part"""
+        return self.after / self.before - 1
+
+
+def rate_of(transfers):
+    """bit/s, of [bytes, s, segments]"""
+    return sum(t[0] for t in transfers) * 8 / sum(t[1] for t in transfers)
+
+
+def compared(results):
+    """[Remote] of those with a transfer that both runs ended"""
+    found = []
+    for remote in results["remotes"]:
+        both = [results["runs"][name]["transfers"].get(str(remote["number"]), [])
+                for name in RUNS]
+        n = min(map(len, both))
+        if not n:
+            continue
+        before, after = (some[:n] for some in both)
+        if [t[0] for t in before] != [t[0] for t in after]:
+            raise ValueError(f"remote {remote['number']} was not asked for the same twice")
+        found.append(Remote(remote["number"], remote["slow"], remote["line"], n,
+                            rate_of(before), rate_of(after),
+                            sum(t[2] for t in before), sum(t[2] for t in after)))
+    return found
+
+
+def goodput(results, name):
+    """bit/s of the whole node over the whole time"""
+    return results["runs"][name]["acked"] * 8 / results["about"]["seconds"]
+
+
+def resent(results, name):
+    """segments, of the whole node"""
+    return results["runs"][name]["resent"]
+
+
+def worst(results):
+    """The remote that lost most"""
+    return min(compared(results), key=Remote.change)
+
+
+def slow_rate(results, which):
+    """bit/s, the mean over the slow remotes while they were sent to"""
+    slow = [r for r in compared(results) if r.slow]
+    return sum(getattr(r, which) for r in slow) / len(slow)
+
+
+def paced(results):
+    """{number: bit/s} that is kept at the end"""
+    return {p["number"]: p["rate"] for p in results["paced"]}
+
+
+def held(results):
+    """[(whether it holds, sentence)]"""
+    slow = {r["number"] for r in results["remotes"] if r["slow"]}
+    one = worst(results)
+    without, act = (goodput(results, name) for name in RUNS)
+    again, less = (resent(results, name) for name in RUNS)
+    return [
+        (act >= without * (1 - AS_MUCH),
+         f"the node's goodput with act is no less: {act / 1e6:.2f} Mbit/s, and "
+         f"{without / 1e6:.2f} without"),
+        (less < again / 2,
+         f"less than half is sent again: {less} segments with act, {again} without"),
+        (one.change() >= -WORSE,
+         f"no remote has more than {100 * WORSE:g} % less: the one that changes for the worse "
+         f"most, {one.number}, has {100 * one.change():+.2f} %"),
+        (set(paced(results)) == slow,
+         f"paced at the end are the slow remotes and no others: {listed(paced(results))}, of "
+         f"{listed(slow)}")]
+
+
+def listed(numbers):
+    """In a sentence"""
+    return ", ".join(map(str, sorted(numbers))) or "none"

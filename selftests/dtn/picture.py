@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page's plot: each remote's goodput in both runs, and what was sent again over time."""
+
+import matplotlib
+from matplotlib.figure import Figure
+
+import compare
+from plots import COLOURS, SETTINGS         # of the bench
+
+LOOKS = {False: (COLOURS[3], "o", "others"), True: (COLOURS[2], "s", "slow")}
+LINES = {"without": (COLOURS[2], "-"), "act": (COLOURS[1], "--")}
+
+
+def each_remote(pair, results):
+    """Above the diagonal: better with act"""
+    found = compare.compared(results)
+    ends = [0.9 * min(r.before for r in found) / 1e6, 1.1 * max(r.before for r in found) / 1e6]
+    pair.plot(ends, ends, color="#777777", linewidth=0.8)
+    for slow, (colour, marker, name) in LOOKS.items():
+        some = [r for r in found if r.slow == slow]
+        pair.plot([r.before / 1e6 for r in some], [r.after / 1e6 for r in some],
+                  linestyle="none", marker=marker, markersize=4, color=colour, label=name)
+    for axis in "xy":
+        getattr(pair, f"set_{axis}scale")("log")
+    pair.set_xlabel("goodput without ctcpd, Mbit/s")
+    pair.set_ylabel("with act, Mbit/s")
+    pair.set_title("each remote, while it is sent to", loc="left")
+    pair.legend()
+
+
+def over_time(pair, results):
+    """All that was sent again so far"""
+    for name in compare.RUNS:
+        colour, style = LINES[name]
+        series = results["runs"][name]["series"]
+        pair.plot([t / 60 for t, *_ in series], [again for _, _, again in series],
+                  color=colour, linestyle=style, label=name)
+    pair.set_xlabel("time, min")
+    pair.set_ylabel("segments sent again, so far")
+    pair.set_title("the whole node", loc="left")
+    pair.set_ylim(bottom=0)
+    pair.legend()
+
+
+def draw(results, path):
+    """The same results give the same bytes"""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        figure = Figure(figsize=(9, 3.6), facecolor="white", layout="constrained")
+        for pair, part in zip(figure.subplots(1, 2), (each_remote, over_time)):
+            part(pair, results)
+        figure.savefig(path, format="svg", metadata=dict.fromkeys(
+            ("Date", "Creator", "Format", "Type")))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1),
+                    encoding="utf-8")
