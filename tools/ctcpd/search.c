@@ -30,9 +30,10 @@
  * Kept is what carries no less than NO_WORSE of before without having lost, or BETTER if it
  * has lost.  So no rate below NO_WORSE of before is tried: a remote that fakes loss has at
  * least what it took without pacing, as long as it fakes.  At that rate itself nothing can carry
- * as much, as an interval counts less than the rate by what is on its way at its end: what
- * carries FILLED of its rate is no worse than the rate is.  What did not help is taken back and
- * not tried again for a day, then two, four, eight, and two weeks.
+ * as much, as an interval counts less than the rate by what is on its way at its end, and less
+ * still where a transfer begins or ends in it: a rate of which one interval carried FILLED is no
+ * worse than it is.  What did not help is taken back and not tried again for a day, then two,
+ * four, eight, and two weeks.
  *
  * Flaps.  Of a rate that is kept three intervals that lost, with no clean ones between, are
  * needed to look for less; a full hour without loss to try PROBE more, twice as long after each
@@ -458,12 +459,13 @@ static void lost(struct search *s, struct decision *d)
 		try_less(s, d);
 }
 
-/* Than it was without pacing */
-static bool is_worse(const struct search *s, uint64_t carried)
+/* Than it was without pacing.  One interval that filled the rate is no worse than it is. */
+static bool is_worse(const struct search *s)
 {
 	uint64_t least = percent_of(search_goodput(&s->base), NO_WORSE);
 
-	return carried < least && (s->rate < least || carried < percent_of(s->rate, FILLED));
+	return search_goodput(&s->now) < least &&
+	       (s->rate < least || s->now.best < percent_of(s->rate, FILLED));
 }
 
 static void did_not_lose(struct search *s, struct decision *d)
@@ -474,7 +476,7 @@ static void did_not_lose(struct search *s, struct decision *d)
 		probe_in_vain(s, d);
 		return;
 	}
-	if (!s->upward && is_worse(s, carried)) {
+	if (!s->upward && is_worse(s)) {
 		take_back(s, SEARCH_NO_HELP, d);
 		return;
 	}

@@ -629,6 +629,24 @@ static void test_least_rate(void **state)
 	assert_int_equal(l.last, SEARCH_NO_HELP);
 }
 
+/* A transfer ended in one of the intervals: the others show what the rate carries. */
+static void test_least_rate_and_an_end(void **state)
+{
+	struct loop l;
+	uint32_t i;
+
+	(void)state;
+	try_with(&l, GBIT / 100 * 98, 0.005);
+	for (i = 0; i < 200 && (!l.s.rate || l.s.rate > GBIT / 100 * 98); i++)
+		step(&l);
+	l.m.late = 0.15;
+	step(&l);
+	step(&l);
+	l.m.late = 0.005;
+	until(&l, SEARCH_KEPT, 200);
+	assert_near(l.s.rate, GBIT / 1000 * 979, 0.001);
+}
+
 /*
  * A rate that was kept loses, by a remote that fakes it, and is carried all the same: what is
  * tried is hardly less, and what is less than that is worse.
@@ -1177,6 +1195,7 @@ int main(void)
 		cmocka_unit_test(test_margin),
 		cmocka_unit_test(test_margin_no_worse),
 		cmocka_unit_test(test_least_rate),
+		cmocka_unit_test(test_least_rate_and_an_end),
 		cmocka_unit_test(test_least_rate_of_one_that_was_kept),
 		cmocka_unit_test(test_margin_earlier),
 		cmocka_unit_test(test_random_loss),
