@@ -213,6 +213,8 @@ static int on_link(const struct nlmsghdr *nlh, void *data)
 	struct facts *f = data;
 	const struct nlattr *attr;
 
+	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*ifi))
+		return MNL_CB_OK;
 	/* lost while it was asked for its speed, or come */
 	f->carrier &= !!(ifi->ifi_flags & IFF_LOWER_UP);
 	mnl_attr_for_each(attr, nlh, sizeof(*ifi)) {
