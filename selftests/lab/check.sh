@@ -6,6 +6,7 @@
 #	lint	style and static analysis (lint.sh), by 6.1's checkpatch and headers
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	tap	the unit tests of what reads all others' results (tap.awk)
+#	kept	of what decides whether a test is run again (kept.sh)
 #	bench	the unit tests of the bench's engine
 #	flows	those of the labelled flows (flows/)
 #	dashboard	whether the dashboard's queries are right, by prometheus (dashboard/)
@@ -29,6 +30,10 @@
 #
 # As many at once as there are processors, those that take longest first.  What each said
 # is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
+#
+# A test of the lab that has passed is run again when something that it reads has changed
+# (kept.sh); what is kept is named as such, and counted as it was.  FRESH=1 in the
+# environment runs everything, as CHECK_SEED does.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,6 +52,7 @@ esac
 LAB_DIR_HERE=$here	# for runs.sh
 export LAB_DIR_HERE
 . "$here/runs.sh"
+. "$here/kept.sh"
 
 PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libsqlite3-dev libinih-dev libmicrohttpd-dev
@@ -78,7 +84,7 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap seed bench flows dtn dashboard mutants fuzzers figures
+	names=$(printf '%s\n' lint unit tap kept seed bench flows dtn dashboard mutants fuzzers figures
 		lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
@@ -126,6 +132,7 @@ tap_of()
 	unit) unit_tests ;;
 	fuzzers) fuzzers ;;
 	tap) "$here/test_tap.sh" ;;
+	kept) "$here/test_kept.sh" ;;
 	seed) "$here/test_seed.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/bench/test_bench.py" ;;
@@ -153,6 +160,34 @@ one_plan()
 		END { if (plan) print "1.." plan }'
 }
 
+# result_of TEST [WORDS]: in a line, and its failures; WORDS in the place of the seconds
+result_of()
+{
+	awk -F '\t' -v t="$(($(date +%s) - began))" -v words="${2:-}" '
+		$1 == "TEST" { printf "[%4d s] %-17s %3d passed, %d failed (%s)\n",
+			t, $2, $3, $4, words ? words : $5 " s" }
+		$1 == "FAIL" { printf "          %s: %s\n", $2, $3 }' \
+		"$out/$1.result"
+}
+
+# Of the lab, kept; or run, and kept if it passed
+run_or_keep()
+{
+	local key
+
+	if ! grep -qE '^# labs:.*\buml\b' "$top/selftests/$1.sh" 2>/dev/null; then
+		run_test "$1"
+		return
+	fi
+	key=$(kept_key "$1")
+	if is_kept "$1" "$key"; then
+		result_of "$1" "kept: passed $(kept_since "$1"), and nothing it reads has changed"
+		return
+	fi
+	run_test "$1"
+	keep "$1" "$key"
+}
+
 run_test()
 {
 	local start status
@@ -166,11 +201,7 @@ run_test()
 		echo "### DONE"
 	} >"$out/$1.tap"
 	awk -f "$here/tap.awk" "$out/$1.tap" >"$out/$1.result"
-	awk -F '\t' -v t="$(($(date +%s) - began))" '
-		$1 == "TEST" { printf "[%4d s] %-17s %3d passed, %d failed (%d s)\n",
-			t, $2, $3, $4, $5 }
-		$1 == "FAIL" { printf "          %s: %s\n", $2, $3 }' \
-		"$out/$1.result"
+	result_of "$1"
 }
 
 # A test that left no result failed: it was not begun, or its shell was killed.
@@ -188,6 +219,11 @@ count_missing()
 # All results together, and how it ends
 sum()
 {
+	local kept
+
+	kept=$(find "$out" -name '*.kept' | wc -l)
+	[ "$kept" = 0 ] || echo "$kept tests were not run again, as nothing that they read has" \
+		"changed since they passed; make check FRESH=1 runs all"
 	cat "$out"/*.result | awk -F '\t' '
 		$1 == "TOTAL" { p += $2; f += $3 }
 		END { printf "%d passed, %d failed, 0 skipped\n", p, f
@@ -204,16 +240,22 @@ main()
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# figures uses all processors by itself
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap seed bench flows dtn dashboard mutants fuzzers lint \
+	[ -n "$tests" ] || tests=$(in_order unit tap kept seed bench flows dtn dashboard mutants fuzzers lint \
 		$(lab_tests)) last=figures
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \
 		"CHECK_SEED=$seed makes the same again"
-	export out here top began limit seed
-	export -f run_test tap_of one_plan unit_tests fuzzers
+	KEPT_OUT=$out
+	KEPT_NOT=${FRESH:-}${CHECK_SEED:-}
+	KEPT_WORDS="$LAB_KERNEL ${CHURN:-} ${FUZZ_CALLS:-} ${NLFUZZ_MESSAGES:-} ${FAULTS:-}"
+	KEPT_WORDS="$KEPT_WORDS ${FAULTS_SEED:-}"
+	KEPT_LAB=$(kept_lab)
+	export out here top began limit seed KEPT KEPT_OUT KEPT_NOT KEPT_WORDS KEPT_LAB
+	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep \
+		named files_of programs_of kept_key has_passed keep is_kept kept_since
 	tr -s ' \n' '\0\0' <<<"$tests" |
-		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_test "$1"' -
+		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -
 	if [ -n "$last" ]; then run_test "$last"; fi
 	# shellcheck disable=SC2086 # a list of names
 	count_missing $tests $last
