@@ -35,7 +35,9 @@
  *			dispersion = chi2 / (k - 1)	1 by chance; the size of bursts; < 1 where
  *							they are evenly spread
  *			z = (chi2 - (k - 1)) / sqrt(variance)
- *		and chance gives such a z with a probability of about exp(-z^2 / 2).
+ *		and chance gives such a z > 0 with a probability of about exp(-z^2 / 2).  What is
+ *		more even than chance has no z below -sqrt(k / 2): there chi2 is taken to have a
+ *		gamma distribution of that mean and variance (losses.c, even_by_chance()).
  *  where	ssthresh behind a loss is a fixed share of the window that met it.  A
  *		bottleneck without others' traffic has always the same room, C x rtt and its
  *		buffer, and is overrun at the same window each time (of Reno, CUBIC and H-TCP
@@ -56,7 +58,17 @@
  * by a quarter more for one of each eight round trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and
  * overruns a buffer of less than that each time, at a rate delivered that stays C; a policer has
  * no room to speak of, and a rate.
- * If neither is the same, the room is what other people leave.
+ * If neither is the same, the room is what other people leave, but for one more:
+ *
+ *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
+ *		highest rate that there is (ceiling.h).  Pauses of the application, after which
+ *		the window begins anew, other people's traffic in between, and H-TCP, of which
+ *		a cut leaves now a half and now four fifths (htcp_beta_update() of tcp_htcp.c),
+ *		hide the window that meets a loss, but not that rate.  Either MOST of the looks
+ *		that lose do so at C, and all losses together are not chance; or CEILING_PART of
+ *		them do, and what is lost in those alone is not.  Random loss on a path that is
+ *		full all the time comes at C, too, but it is chance.  Where it is our own device
+ *		that is full at C, the ceiling is ours, and says nothing.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
  * Then the path takes all that we can send, and what it loses is not for want of pacing; and
@@ -116,6 +128,8 @@
 				 * no window for 200 ms and a round trip, and for pauses
 				 */
 
+#define CEILING_PART	250U	/* thousandths of the looks that lose: pacing helps with those */
+
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
 #define CUTS_LEAST	2U	/* windows cut: one may be by something else at that time */
 #define GSO_SEGS	45U	/* of 1448 bytes, in 64 KiB */
@@ -124,7 +138,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 512, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 672, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -201,6 +215,7 @@ static void age(struct flow_facts *f)
 	f->cuts /= 2;
 	f->app_rtt_min = 0;
 	f->app_rtt_max = 0;
+	ceiling_age(&f->ceiling);
 }
 
 /*
@@ -332,9 +347,17 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_sample(f, i->now, i->us);
 	add_second(f, i);
 	losses_add(&f->losses, i);
+	ceiling_add(&f->ceiling, i, is_app_limited(i->now), is_queued(i->now));
 }
 
 /* --- what they come to ----------------------------------------------------- */
+
+static void fill_losses(const struct losses_say *say, struct judgement *j)
+{
+	j->dispersion = (uint32_t)fmin(say->dispersion * 100, UINT32_MAX);
+	j->spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX);
+	j->levels = say->levels;
+}
 
 static void fill(const struct flow_facts *f, const struct losses_say *say, struct judgement *j)
 {
@@ -352,10 +375,8 @@ static void fill(const struct flow_facts *f, const struct losses_say *say, struc
 		.snd_wnd_max = f->snd_wnd_max, .sndbuf_bytes = f->sndbuf_bytes,
 		.no_wscale = f->no_wscale,
 		.flight = (uint32_t)fmin(series_median(&f->flights), UINT32_MAX),
-		.dispersion = (uint32_t)fmin(say->dispersion * 100, UINT32_MAX),
-		.spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX),
-		.levels = say->levels,
 	};
+	fill_losses(say, j);
 	if (!j->us)
 		return;
 	j->rate = (uint64_t)((double)j->acked * 1e6 / (double)j->us);
@@ -400,13 +421,20 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 	       bursts_at_same_window(say) || has_steady_rate(f);
 }
 
+/* What is full is not our own device, and so much of what loses does so at one rate. */
+static bool loses_at_ceiling(const struct flow_facts *f, unsigned int permille)
+{
+	return ceiling_is_theirs(&f->ceiling, permille);
+}
+
 /* -ln of how likely chance gives losses at such times */
 static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
 {
 	bool heeds = say->levels >= LEVELS_LEAST;
-	double burst = heeds && has_steady_rate(f) ? BURST_STEADY : BURST;
+	bool steady = has_steady_rate(f) || loses_at_ceiling(f, CEILING_PART);
+	double burst = heeds && steady ? BURST_STEADY : BURST;
 
-	return say->z > 0 && say->dispersion < burst ? 0 : say->z * say->z / 2;
+	return say->z > 0 && say->dispersion < burst ? 0 : say->when;
 }
 
 static double against_chance(const struct flow_facts *f, const struct losses_say *say)
@@ -419,30 +447,48 @@ static bool own_device_is_full(const struct flow_facts *f)
 	return permille(f->recent.queued, f->recent.us) >= MOST;
 }
 
-static bool may_overrun(const struct flow_facts *f, const struct losses_say *say)
+/*
+ * -ln of how likely it is chance, of losses that have one cause; 0: they have not.  @say: of all
+ * losses, and then of those that show it most.
+ */
+static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 {
-	return f->lost >= LOSSES_LEAST && is_steady(f, say) && !own_device_is_full(f);
+	struct losses_say there;
+	double shown = 0;
+
+	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
+		return 0;
+	if (is_steady(f, say) || loses_at_ceiling(f, MOST))
+		shown = against_chance(f, say);
+	if (!loses_at_ceiling(f, CEILING_PART))
+		return shown;
+	losses_say(&f->ceiling.losses, &there);
+	if (against_chance(f, &there) <= shown)
+		return shown;
+	*say = there;
+	return against_chance(f, say);
 }
 
-static bool overruns(const struct flow_facts *f, const struct losses_say *say,
-		     struct judgement *j)
+static bool overruns(const struct flow_facts *f, struct losses_say say, struct judgement *j)
 {
-	if (!may_overrun(f, say) || against_chance(f, say) < NOT_CHANCE)
+	if (overrun_shown(f, &say) < NOT_CHANCE)
 		return false;
-	if (-say->chance >= against_chance_when(f, say))
+	fill_losses(&say, j);
+	if (-say.chance >= against_chance_when(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
-	return says(j, VERDICT_OVERRUN, say->z > 0 ? REASON_BURSTS : REASON_REGULAR);
+	return says(j, VERDICT_OVERRUN, say.z > 0 ? REASON_BURSTS : REASON_REGULAR);
 }
 
 static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
 		      struct judgement *j)
 {
+	struct losses_say most = *say;
+
 	if (!f->lost)
 		return says(j, VERDICT_CLEAN, REASON_NO_LOSS);
 	if ((double)f->lost < LITTLE_LOSS * (double)f->recent_segs)
 		return says(j, VERDICT_CLEAN, REASON_LITTLE_LOSS);
-	if (f->lost < LOSSES_LEAST ||
-	    (may_overrun(f, say) && against_chance(f, say) >= MAYBE_CHANCE))
+	if (f->lost < LOSSES_LEAST || overrun_shown(f, &most) >= MAYBE_CHANCE)
 		return says(j, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
 	if (say->z > 0 && against_chance_when(f, say) >= NOT_CHANCE)
 		return says(j, VERDICT_LOSS, REASON_OTHERS);
@@ -500,7 +546,7 @@ void judge_flow(const struct flow_facts *f, struct judgement *j)
 	fill(f, &say, j);
 	if (is_too_little(f, j) || dropped_here(f, j))
 		return;
-	if (network(j) >= NETWORK_LEAST && overruns(f, &say, j))
+	if (network(j) >= NETWORK_LEAST && overruns(f, say, j))
 		return;
 	if (!held_by_an_end(f, j))
 		by_losses(f, &say, j);

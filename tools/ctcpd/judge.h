@@ -8,6 +8,7 @@
 #ifndef CTCPD_JUDGE_H
 #define CTCPD_JUDGE_H
 
+#include "ceiling.h"
 #include "interval.h"
 #include "losses.h"
 #include "verdict.h"
@@ -19,7 +20,7 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 512 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 672 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -42,6 +43,7 @@ struct flow_facts {
 	uint32_t cwnd_max;		/* segments */
 	uint32_t mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
 	struct losses losses;
+	struct ceiling ceiling;
 };
 
 void judge_add(struct flow_facts *f, const struct interval *i);

@@ -14,12 +14,13 @@
  * burst, of a few segments, which weigh by 1 / n.  A look, of 200 ms, makes a cell.
  */
 #define CELL_US		190000U
+#define CELL_MOST_US	3600000000U	/* more does not fit */
 #define CELL_SEGS	32U
 #define CELLS_MAX	3000.0	/* ten minutes of looks; then each sum is halved */
 
+#define DISPERSION_LEAST 0.01	/* there are no more even ones than that */
 #define BURST_SEGS	5U		/* lost at once: by chance only of thousands in a look */
 #define SAME_CUT	1.5		/* segments: a share of a window is rounded */
-#define LOOK_MOST_US	1000000U	/* in a poll there may be many cuts */
 #define LEVEL_LEAST	6U	/* segments: of smaller windows a step is more than chance's */
 #define WIDTH_LEAST	0.005	/* of the window: nearer than that counts as that */
 /*
@@ -51,9 +52,9 @@ static void close_cell(struct losses *l)
 	double lost = l->cell_lost, segs = l->cell_segs;
 
 	l->squares += lost * lost / segs;
-	l->inverse += 1 / segs;
+	l->inverse += (float)(1 / segs);
 	l->segs += segs;
-	l->lost += lost;
+	l->lost += (float)lost;
 	l->cells++;
 	l->cell_us = 0;
 	l->cell_segs = 0;
@@ -64,7 +65,7 @@ static void close_cell(struct losses *l)
 
 static void add_to_cell(struct losses *l, const struct interval *i)
 {
-	l->cell_us += i->us;
+	l->cell_us = (uint32_t)fmin(l->cell_us + (double)i->us, CELL_MOST_US);
 	l->cell_segs += i->segs;
 	l->cell_lost += losses_of(i);
 	if (l->cell_us >= CELL_US && l->cell_us >= i->now->rtt_us && l->cell_segs >= CELL_SEGS)
@@ -146,7 +147,12 @@ static void add_level(struct losses *l, const struct interval *i)
 	series_add(&l->levels, is_cut_twice(i, share) ? level / share : level);
 }
 
-static bool is_startup(const struct interval *i)
+bool losses_begin(const struct interval *i)
+{
+	return losses_of(i) && !in_recovery(i->before);
+}
+
+bool losses_in_startup(const struct interval *i)
 {
 	return obeys_loss(i->now->conn.algorithm) && i->before->snd_ssthresh >= INFINITE_SSTHRESH;
 }
@@ -158,11 +164,22 @@ void losses_add(struct losses *l, const struct interval *i)
 	if (cut)
 		add_level(l, i);
 	l->was_cut = cut;
-	if (!is_startup(i))
+	if (!losses_in_startup(i))
 		add_to_cell(l, i);
 }
 
 /* --- what they say --------------------------------------------------------- */
+
+/*
+ * That sum over its mean has a gamma distribution, nearly, whose mean is 1, and its variance
+ * 1 / @shape; Chernoff's bound of its lower end is exp(-shape (d - 1 - ln d)).
+ */
+static double even_by_chance(double dispersion, double shape)
+{
+	double d = fmax(dispersion, DISPERSION_LEAST);
+
+	return shape * (d - 1 - log(d));
+}
 
 /*
  * Chance gives a cell of n segments n x p losses, with that variance: the sum of
@@ -174,6 +191,7 @@ static void say_cells(const struct losses *l, struct losses_say *say)
 
 	say->dispersion = 1;
 	say->z = 0;
+	say->when = 0;
 	if (l->cells < 2 || l->lost <= 0)
 		return;
 	p = l->lost / l->segs;
@@ -182,6 +200,8 @@ static void say_cells(const struct losses *l, struct losses_say *say)
 	sd = sqrt(2 * free + l->inverse / p);
 	say->dispersion = chi / free;
 	say->z = (chi - free) / sd;
+	say->when = say->z > 0 ? say->z * say->z / 2 :
+		    even_by_chance(say->dispersion, free / sd * (free / sd));
 }
 
 static void say_levels(const struct series *levels, struct losses_say *say)

@@ -12,14 +12,16 @@
 #include "interval.h"
 #include "series.h"
 
+#define LOOK_MOST_US	1000000U	/* longer is a poll, in which much may happen */
 #define INFINITE_SSTHRESH 0x7fffffffU	/* TCP_INFINITE_SSTHRESH: before the first loss */
 
 struct losses {
 	double squares;			/* sum of lost² / segs, over the cells */
-	double inverse;			/* sum of 1 / segs */
-	double segs, lost;		/* sums */
-	double cells;			/* how many; as all of these it shrinks by age */
-	uint64_t cell_us;		/* the cell that is being filled */
+	double segs;			/* sum */
+	float lost;			/* sum */
+	float inverse;			/* sum of 1 / segs */
+	float cells;			/* how many; as all of these it shrinks by age */
+	uint32_t cell_us;		/* the cell that is being filled; an hour at most */
 	uint32_t cell_segs, cell_lost;
 	struct series levels;		/* segments: ssthresh after a loss */
 	uint32_t bursts : SERIES_MAX;	/* which of @levels met one, a bit for each place */
@@ -29,6 +31,7 @@ struct losses {
 struct losses_say {
 	double dispersion;	/* variance of a cell's losses over what chance would give; 1 */
 	double z;		/* how many standard deviations that is from chance */
+	double when;		/* -ln of how likely chance puts it so far from 1 */
 	uint32_t level;		/* segments, median of the windows at loss */
 	double width;		/* of the narrowest range that has four of five, / level */
 	double chance;		/* ln of how likely chance alone puts them so close, <= 0 */
@@ -38,6 +41,10 @@ struct losses_say {
 };
 
 uint32_t losses_of(const struct interval *i);
+/* Losses that are none of an earlier recovery */
+bool losses_begin(const struct interval *i);
+/* Up to the first cut of a window that is cut by losses */
+bool losses_in_startup(const struct interval *i);
 void losses_add(struct losses *l, const struct interval *i);
 void losses_say(const struct losses *l, struct losses_say *say);
 

@@ -28,6 +28,10 @@ static const struct row {
 	/* bursts that outlast a recovery cut the window twice */
 	{ "overrun-two-cuts", VERDICT_OVERRUN, REASON_BURSTS },
 	{ "overrun-bbr", VERDICT_OVERRUN, REASON_BURSTS },
+	/* an application that pauses: a window of 5, which loses three times in each look */
+	{ "overrun-even", VERDICT_OVERRUN, REASON_REGULAR },
+	/* other people share the slow hop for half of the time */
+	{ "overrun-others-also", VERDICT_OVERRUN, REASON_BURSTS },
 	{ "loss-random", VERDICT_LOSS, REASON_RANDOM },
 	/* by chance, at the rate of the path, or of our own device, where the window stops */
 	{ "loss-bbr", VERDICT_LOSS, REASON_RANDOM },

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a flow loses at the ceiling of its rate: see ceiling.h, and judge.c for the model.
+ */
+#include <string.h>
+
+#include "ceiling.h"
+
+#define LOOK_LEAST_US	40000U	/* the shortest look is 50 ms (ctcpd.conf(5)) */
+#define DELIVERED_LEAST	64U	/* segments: of fewer an ACK of two is more than NEAR */
+#define NEAR		0.03	/* of the rate: looks differ by the ACKs at their ends */
+#define LOSING_LEAST	5U	/* looks: of fewer it may be chance that they are at one rate */
+#define QUEUED_PART	3U	/* a third: in the lab a fifth at most where another hop is full,
+				 * and two thirds at least where it is our own device
+				 */
+
+static bool tells(const struct interval *i, bool held)
+{
+	return !held && i->us >= LOOK_LEAST_US && i->us <= LOOK_MOST_US &&
+	       i->delivered >= DELIVERED_LEAST && i->busy >= i->us / 10 * 9 &&
+	       i->rwnd + i->sndbuf < i->us / 10;
+}
+
+static void begin_anew(struct ceiling *c)
+{
+	*c = (struct ceiling) {
+		.highest = c->highest, .rate = c->rate, .counted_from = c->rate,
+	};
+}
+
+/* One rate that is out of line, of ACKs that had waited somewhere, is no ceiling. */
+static void raise(struct ceiling *c, float rate)
+{
+	if (rate > c->highest) {
+		c->rate = c->highest;
+		c->highest = rate;
+	} else if (rate > c->rate) {
+		c->rate = rate;
+	}
+	if (c->rate > c->counted_from * (1 + 2 * NEAR))
+		begin_anew(c);
+}
+
+/* Whether the flow is at its ceiling in @i */
+static bool is_there(struct ceiling *c, const struct interval *i, bool queued)
+{
+	float rate = (float)((double)i->delivered * i->now->conn.mss * 1e6 / (double)i->us);
+
+	raise(c, rate);
+	if (rate < c->rate * (1 - NEAR))
+		return false;
+	c->looks++;
+	c->queued += queued;
+	c->reached = true;
+	return true;
+}
+
+void ceiling_age(struct ceiling *c)
+{
+	if (!c->reached) {
+		memset(c, 0, sizeof(*c));
+		return;
+	}
+	c->reached = false;
+	c->looks /= 2;
+	c->queued /= 2;
+	c->losing /= 2;
+	c->elsewhere /= 2;
+}
+
+void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool queued)
+{
+	bool there, was;
+
+	if (losses_in_startup(i) || i->us > LOOK_MOST_US) {
+		c->was_there = false;
+		return;
+	}
+	there = tells(i, held) && is_there(c, i, queued);
+	was = c->was_there;
+	c->was_there = there;
+	if (losses_begin(i)) {
+		c->losing += there || was;
+		c->elsewhere += !there && !was;
+	}
+	if (there || was)
+		losses_add(&c->losses, i);
+}
+
+bool ceiling_is_theirs(const struct ceiling *c, unsigned int permille)
+{
+	return c->losing >= LOSING_LEAST && c->queued < c->looks / QUEUED_PART &&
+	       c->losing * 1000 >= (c->losing + c->elsewhere) * permille;
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a flow loses at the ceiling of its rate: what is counted, with each constant just below
+ * and just above it, and the verdicts that rest on it, of flows whose windows at loss and seconds
+ * say nothing.
+ */
+#include <linux/tcp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "ctcpd/judge.h"
+
+#define LOOK	200000U		/* us */
+#define POLL	5000000U
+#define MSS	1448U
+#define TOP	1000U		/* segments in a look, at the ceiling */
+
+struct flow {
+	struct flow_facts facts;
+	struct sample before, now;
+	struct interval i;
+};
+
+static void begin(struct flow *f, const char *algorithm)
+{
+	memset(f, 0, sizeof(*f));
+	snprintf(f->now.conn.algorithm, sizeof(f->now.conn.algorithm), "%s", algorithm);
+	f->now.conn.mss = MSS;
+	f->now.rtt_us = 50000;
+	f->now.snd_cwnd = 250;
+	f->now.unacked = 250;
+	f->now.snd_ssthresh = 200;
+}
+
+/* The next look: busy all its time, and nothing lost; change it, then add() */
+static struct interval *look(struct flow *f, uint32_t segs)
+{
+	f->before = f->now;
+	f->now.at_us += LOOK;
+	f->i = (struct interval){
+		.before = &f->before, .now = &f->now, .us = LOOK, .busy = LOOK,
+		.segs = segs, .acked = (uint64_t)segs * MSS, .delivered = segs,
+	};
+	return &f->i;
+}
+
+static void add(struct flow *f)
+{
+	judge_add(&f->facts, &f->i);
+}
+
+/* @n looks at that rate; each loses @lost, and leaves that window */
+static void looks(struct flow *f, unsigned int n, uint32_t segs, uint32_t lost, uint32_t ssthresh)
+{
+	for (; n; n--) {
+		look(f, segs)->retrans = lost;
+		if (lost)
+			f->now.snd_ssthresh = ssthresh;
+		add(f);
+	}
+}
+
+static void expect(const struct flow *f, enum verdict v, enum reason r)
+{
+	struct judgement j;
+
+	judge_flow(&f->facts, &j);
+	assert_string_equal(verdict_name(j.verdict), verdict_name(v));
+	assert_string_equal(reason_name(j.reason), reason_name(r));
+}
+
+/* --- what is counted ------------------------------------------------------- */
+
+/* A look at the ceiling, after some that have found it; @change makes another one of it */
+static bool is_at_ceiling(void (*change)(struct interval *i), bool held)
+{
+	struct ceiling c = { 0 };
+	struct flow f;
+	uint16_t had;
+
+	begin(&f, "cubic");
+	ceiling_add(&c, look(&f, TOP), false, false);
+	ceiling_add(&c, look(&f, TOP), false, false);
+	ceiling_add(&c, look(&f, 1), false, false);	/* the next one begins anew */
+	had = c.looks;
+	look(&f, TOP);
+	if (change)
+		change(&f.i);
+	ceiling_add(&c, &f.i, held, false);
+	return c.looks > had;
+}
+
+static void slower_by_3(struct interval *i)
+{
+	i->delivered = 970;
+}
+
+static void slower_by_more(struct interval *i)
+{
+	i->delivered = 969;
+}
+
+static void short_look(struct interval *i)
+{
+	i->us = 40000;
+	i->busy = i->us;
+	i->delivered /= 5;
+}
+
+static void too_short(struct interval *i)
+{
+	i->us = 39990;
+	i->busy = i->us;
+	i->delivered /= 5;
+}
+
+static void idle_tenth(struct interval *i)
+{
+	i->busy = LOOK * 9 / 10;
+}
+
+static void idle_more(struct interval *i)
+{
+	i->busy = LOOK * 9 / 10 - 1;
+}
+
+static void rwnd_tenth(struct interval *i)
+{
+	i->rwnd = LOOK / 20;
+	i->sndbuf = LOOK / 20;
+}
+
+static void a_poll(struct interval *i)
+{
+	i->us = 1000001;
+	i->busy = i->us;
+	i->delivered = 5 * TOP;
+}
+
+static void startup(struct interval *i)
+{
+	((struct sample *)i->before)->snd_ssthresh = INFINITE_SSTHRESH;
+}
+
+static void test_looks(void **state)
+{
+	static const struct {
+		void (*change)(struct interval *i);
+		bool held, there;
+	} rows[] = {
+		{ NULL, false, true },
+		{ NULL, true, false },
+		{ slower_by_3, false, true },
+		{ slower_by_more, false, false },
+		{ short_look, false, true },
+		{ too_short, false, false },
+		{ idle_tenth, false, true },
+		{ idle_more, false, false },
+		{ rwnd_tenth, false, false },
+		{ a_poll, false, false },
+		{ startup, false, false },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (is_at_ceiling(rows[i].change, rows[i].held) != rows[i].there)
+			fail_msg("row %zu: at the ceiling expected %d, got %d", i, rows[i].there,
+				 !rows[i].there);
+}
+
+/* Fewer than 64 segments are no rate. */
+static void test_slow(void **state)
+{
+	struct ceiling c = { 0 };
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	ceiling_add(&c, look(&f, 63), false, false);
+	ceiling_add(&c, look(&f, 63), false, false);
+	assert_int_equal(c.looks, 0);
+	ceiling_add(&c, look(&f, 64), false, false);
+	ceiling_add(&c, look(&f, 64), false, false);
+	assert_int_equal(c.looks, 1);
+}
+
+/* One rate out of line is no ceiling; two are, and what was counted below it is forgotten. */
+static void test_higher(void **state)
+{
+	struct ceiling c = { 0 };
+	struct flow f;
+	int i;
+
+	(void)state;
+	begin(&f, "cubic");
+	for (i = 0; i < 6; i++) {
+		look(&f, TOP)->retrans = 10;
+		ceiling_add(&c, &f.i, false, false);
+	}
+	assert_int_equal(c.losing, 5);	/* the first look alone is no ceiling */
+	ceiling_add(&c, look(&f, TOP * 3), false, false);
+	assert_int_equal(c.losing, 5);
+	ceiling_add(&c, look(&f, TOP * 103 / 100), false, false);
+	ceiling_add(&c, look(&f, TOP * 106 / 100), false, false);
+	assert_int_equal(c.losing, 5);
+	ceiling_add(&c, look(&f, TOP * 107 / 100), false, false);
+	assert_int_equal(c.losing, 0);
+	assert_int_equal(c.looks, 1);
+	assert_true(c.losses.lost == 0);
+}
+
+/* What is lost there is sent again a round trip later, in the next look; not behind a poll. */
+static void test_next_look(void **state)
+{
+	struct ceiling c = { 0 };
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	ceiling_add(&c, look(&f, TOP), false, false);
+	ceiling_add(&c, look(&f, TOP), false, false);
+	look(&f, TOP / 2)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.losing, 1);
+	look(&f, TOP / 2)->retrans = 9;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.losing, 1);
+	assert_int_equal(c.elsewhere, 1);
+	assert_true(c.losses.lost == 7);
+
+	ceiling_add(&c, look(&f, TOP), false, false);
+	a_poll(look(&f, TOP));
+	ceiling_add(&c, &f.i, false, false);
+	look(&f, TOP / 2)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.losing, 1);
+
+	/* and a recovery that goes on is one loss */
+	ceiling_add(&c, look(&f, TOP), false, false);
+	f.now.ca_state = TCP_CA_Recovery;
+	look(&f, TOP)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.losing, 1);
+}
+
+static void test_theirs(void **state)
+{
+	struct ceiling c = { .looks = 30, .queued = 9, .losing = 5, .elsewhere = 15 };
+
+	(void)state;
+	assert_true(ceiling_is_theirs(&c, 250));
+	assert_false(ceiling_is_theirs(&c, 251));
+	c.queued = 10;
+	assert_false(ceiling_is_theirs(&c, 250));
+	c.queued = 0;
+	c.losing = 4;
+	c.elsewhere = 0;
+	assert_false(ceiling_is_theirs(&c, 250));
+}
+
+static void test_age(void **state)
+{
+	struct ceiling c = { .rate = 5, .looks = 30, .queued = 8, .losing = 6, .elsewhere = 4,
+			     .reached = true };
+
+	(void)state;
+	ceiling_age(&c);
+	assert_int_equal(c.looks, 15);
+	assert_int_equal(c.queued, 4);
+	assert_int_equal(c.losing, 3);
+	assert_int_equal(c.elsewhere, 2);
+	ceiling_age(&c);	/* not reached since */
+	assert_int_equal(c.looks, 0);
+	assert_true(c.rate == 0);
+}
+
+/* A rate that is not reached for minutes is no ceiling any more. */
+static void test_lower_path(void **state)
+{
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	looks(&f, 10, TOP, 0, 0);
+	assert_int_equal(f.facts.ceiling.looks, 9);
+	looks(&f, 1000, TOP / 2, 0, 0);
+	assert_in_range(f.facts.ceiling.looks, 100, 1000);
+}
+
+/* --- verdicts -------------------------------------------------------------- */
+
+/*
+ * An application that pauses: each burst fills the hop for four looks, loses there, and goes on
+ * more slowly.  H-TCP leaves now a half of the window and now four fifths.
+ */
+static void pause_between(struct flow *f, unsigned int n, uint64_t wmem_alloc)
+{
+	begin(f, "htcp");
+	for (; n; n--) {
+		look(f, TOP / 2)->busy = LOOK / 2;
+		add(f);
+		f->now.wmem_alloc = wmem_alloc;
+		looks(f, 1, TOP, 0, 0);
+		f->now.wmem_alloc = 0;
+		looks(f, 2, TOP, 0, 0);
+		looks(f, 1, TOP, 30, n % 2 ? 160 : 100);
+		looks(f, 3, 600 + 41 * n % 300, 0, 0);
+	}
+}
+
+static void test_pauses(void **state)
+{
+	struct flow f;
+
+	(void)state;
+	pause_between(&f, 6, 0);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	pause_between(&f, 4, 0);	/* too few */
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+	pause_between(&f, 6, 2 * MSS + 1);	/* a quarter of the looks: a faster hop of ours */
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+}
+
+/* The same, but what is full at the ceiling is our own device, half of that time. */
+static void test_own_device(void **state)
+{
+	struct flow f;
+	unsigned int n;
+
+	(void)state;
+	begin(&f, "htcp");
+	for (n = 0; n < 6; n++) {
+		f.now.wmem_alloc = 2 * MSS + 1;
+		looks(&f, 2, TOP, 0, 0);
+		f.now.wmem_alloc = 0;
+		looks(&f, 1, TOP, 0, 0);
+		looks(&f, 1, TOP, 30, n % 2 ? 160 : 100);
+		looks(&f, 3, 600 + 41 * n % 300, 0, 0);
+	}
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+}
+
+/*
+ * Alone it loses at the ceiling, each time at one window; while others send, at any window and
+ * rate, so many times as often.
+ */
+static void share(struct flow *f, unsigned int others)
+{
+	unsigned int n, k;
+
+	begin(f, "cubic");
+	for (n = 0; n < 8; n++) {
+		looks(f, 2, TOP, 0, 0);
+		looks(f, 1, TOP, 2, 150);
+		looks(f, 2, 500, 0, 0);
+		for (k = 0; k < others; k++)
+			looks(f, 2, 200 + (89 * n + 131 * k) % 500, k % 2 ? 9 : 3,
+			      20 + (37 * n + 53 * k) % 100);
+	}
+}
+
+static void test_others_also(void **state)
+{
+	struct judgement j;
+	struct flow f;
+
+	(void)state;
+	share(&f, 1);
+	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
+	judge_flow(&f.facts, &j);
+	assert_int_equal(j.levels, 8);	/* those at the ceiling */
+	assert_int_equal(j.spread, 0);
+	share(&f, 2);
+	assert_int_not_equal(f.facts.ceiling.losing, 0);
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);	/* a fifth of the looks that lose */
+}
+
+/* A slower hop is full all the time, and the path loses at random, at any window. */
+static void test_chance(void **state)
+{
+	unsigned int seed, i;
+	struct flow f;
+
+	(void)state;
+	for (seed = 0; seed < 300; seed++) {
+		unsigned short x[3] = { (unsigned short)seed, 4711, 17 };
+		double mean = 0.1 * pow(30, seed % 30 / 29.0);
+		struct judgement j;
+
+		begin(&f, "cubic");
+		for (i = 0; i < 200; i++) {
+			uint32_t lost = 0;
+			double p = exp(-mean), u = erand48(x);
+
+			for (; u > p; lost++, p *= mean / lost)	/* Poisson's */
+				u -= p;
+			looks(&f, 1, TOP, lost, 150 + (uint32_t)(150 * erand48(x)));
+		}
+		judge_flow(&f.facts, &j);
+		if (j.verdict == VERDICT_OVERRUN)
+			fail_msg("seed %u, %g losses a look: an overrun by chance", seed, mean);
+	}
+}
+
+/* Three in each look of 250: in so few looks z says little, but chance never does that. */
+static void test_even(void **state)
+{
+	struct flow f;
+	unsigned int i;
+
+	(void)state;
+	begin(&f, "htcp");
+	for (i = 0; i < 20; i++)
+		looks(&f, 1, 250, 3, 5);
+	assert_true(f.facts.losses.cells == 20);
+	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
+	begin(&f, "htcp");	/* as chance has it */
+	for (i = 0; i < 20; i++)
+		looks(&f, 1, 250, (i * 7 + i / 3) % 5 + i % 2, 5);
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_higher),
+		cmocka_unit_test(test_next_look),
+		cmocka_unit_test(test_theirs),
+		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_lower_path),
+		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_own_device),
+		cmocka_unit_test(test_others_also),
+		cmocka_unit_test(test_chance),
+		cmocka_unit_test(test_even),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
