@@ -58,7 +58,7 @@
  * by a quarter more for one of each eight round trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and
  * overruns a buffer of less than that each time, at a rate delivered that stays C; a policer has
  * no room to speak of, and a rate.
- * If neither is the same, the room is what other people leave, but for one more:
+ * If neither is the same, the room is what other people leave, but for two more:
  *
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
@@ -69,6 +69,10 @@
  *		them do, and what is lost in those alone is not.  Random loss on a path that is
  *		full all the time comes at C, too, but it is chance.  Where it is our own device
  *		that is full at C, the ceiling is ours, and says nothing.
+ *  at starts	Behind a pause shorter than the retransmission timeout the window is as it was,
+ *		and there are no ACKs to clock it: it leaves at the rate of our device, and is
+ *		too much at once for the buffer of a slower hop.  Chance, and other people, do
+ *		not know when we begin.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
  * Then the path takes all that we can send, and what it loses is not for want of pacing; and
@@ -128,6 +132,7 @@
 				 * no window for 200 ms and a round trip, and for pauses
 				 */
 
+#define AT_STARTS	4.6	/* ln 100: so many losses as it begins to send by chance */
 #define CEILING_PART	250U	/* thousandths of the looks that lose: pacing helps with those */
 
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
@@ -216,6 +221,7 @@ static void age(struct flow_facts *f)
 	f->app_rtt_min = 0;
 	f->app_rtt_max = 0;
 	ceiling_age(&f->ceiling);
+	starts_age(&f->starts);
 }
 
 /*
@@ -347,6 +353,7 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_sample(f, i->now, i->us);
 	add_second(f, i);
 	losses_add(&f->losses, i);
+	starts_add(&f->starts, i);
 	ceiling_add(&f->ceiling, i, is_app_limited(i->now), is_queued(i->now));
 }
 
@@ -458,7 +465,8 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 
 	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
 		return 0;
-	if (is_steady(f, say) || loses_at_ceiling(f, MOST))
+	if (is_steady(f, say) || loses_at_ceiling(f, MOST) ||
+	    starts_against_chance(&f->starts) >= AT_STARTS)
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;

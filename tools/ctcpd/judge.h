@@ -11,6 +11,7 @@
 #include "ceiling.h"
 #include "interval.h"
 #include "losses.h"
+#include "starts.h"
 #include "verdict.h"
 
 /* Where a flow's time went; us but where it says otherwise */
@@ -44,6 +45,7 @@ struct flow_facts {
 	uint32_t mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
 	struct losses losses;
 	struct ceiling ceiling;
+	struct starts starts;
 };
 
 void judge_add(struct flow_facts *f, const struct interval *i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a flow loses at the ceiling of its rate: what is counted, with each constant just below
- * and just above it, and the verdicts that rest on it, of flows whose windows at loss and seconds
- * say nothing.
+ * What a flow loses at the ceiling of its rate, and as it begins to send again: what is counted,
+ * with each constant just below and just above it, and the verdicts that rest on it, of flows
+ * whose windows at loss and seconds say nothing.
  */
 #include <linux/tcp.h>
 #include <math.h>
@@ -267,6 +267,7 @@ static void test_age(void **state)
 {
 	struct ceiling c = { .rate = 5, .looks = 30, .queued = 8, .losing = 6, .elsewhere = 4,
 			     .reached = true };
+	struct starts s = { .looks = 40, .at = 20, .losing = 10, .losing_at = 8 };
 
 	(void)state;
 	ceiling_age(&c);
@@ -277,6 +278,11 @@ static void test_age(void **state)
 	ceiling_age(&c);	/* not reached since */
 	assert_int_equal(c.looks, 0);
 	assert_true(c.rate == 0);
+	starts_age(&s);
+	assert_int_equal(s.looks, 20);
+	assert_int_equal(s.at, 10);
+	assert_int_equal(s.losing, 5);
+	assert_int_equal(s.losing_at, 4);
 }
 
 /* A rate that is not reached for minutes is no ceiling any more. */
@@ -425,6 +431,82 @@ static void test_even(void **state)
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 }
 
+/* --- starts ---------------------------------------------------------------- */
+
+/* Whole windows behind a pause: of @n bursts the first @lossy lose as they begin */
+static void begin_again(struct flow *f, unsigned int n, unsigned int lossy, unsigned int later)
+{
+	unsigned int k, i;
+
+	begin(f, "htcp");
+	for (k = 0; k < n; k++) {
+		look(f, 300)->busy = LOOK / 2;
+		add(f);
+		looks(f, 1, 500 + 67 * k % 300, k < lossy ? 40 : 0, 60 + 41 * k % 90);
+		for (i = 0; i < 8; i++)
+			looks(f, 1, 500 + (67 * k + 97 * i) % 400,
+			      i == 5 && k < later ? 40 : 0, 60 + 31 * k % 90);
+	}
+}
+
+static void test_starts(void **state)
+{
+	struct flow f;
+
+	(void)state;
+	begin_again(&f, 12, 8, 4);
+	assert_int_equal(f.facts.starts.looks, 120);
+	assert_int_equal(f.facts.starts.at, 24);
+	assert_int_equal(f.facts.starts.losing, 12);
+	assert_int_equal(f.facts.starts.losing_at, 8);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	begin_again(&f, 12, 4, 0);	/* too few */
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+	begin_again(&f, 12, 6, 12);	/* one of three, of one look in five */
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+}
+
+static void test_starts_against_chance(void **state)
+{
+	struct starts s = { .looks = 100, .at = 20, .losing = 8, .losing_at = 8 };
+
+	(void)state;
+	assert_true(fabs(starts_against_chance(&s) - 8 * log(5)) < 0.001);
+	s.losing = 16;
+	assert_true(fabs(starts_against_chance(&s) - 8 * log(2.5) - 8 * log(0.625)) < 0.001);
+	s.losing = 40;	/* as often as elsewhere */
+	assert_true(starts_against_chance(&s) == 0);
+	s.losing = 50;	/* less often */
+	assert_true(starts_against_chance(&s) == 0);
+	s = (struct starts){ .looks = 100, .at = 100, .losing = 8, .losing_at = 8 };
+	assert_true(starts_against_chance(&s) == 0);	/* nothing but starts */
+	s = (struct starts){ .looks = 100, .at = 1, .losing = 4, .losing_at = 4 };
+	assert_true(starts_against_chance(&s) == 0);
+}
+
+/* The end of a burst is idle, too, but then nothing is in flight; what sends nothing is none. */
+static void test_no_starts(void **state)
+{
+	struct flow f;
+
+	(void)state;
+	begin(&f, "htcp");
+	f.now.unacked = 0;
+	look(&f, 300)->busy = LOOK / 2;
+	add(&f);
+	assert_int_equal(f.facts.starts.looks, 1);
+	assert_int_equal(f.facts.starts.at, 0);
+	look(&f, 0)->busy = 0;
+	add(&f);
+	assert_int_equal(f.facts.starts.looks, 1);
+	f.now.unacked = 10;	/* begun in a poll: when is not known */
+	look(&f, 300)->us = POLL;
+	add(&f);
+	looks(&f, 1, 500, 3, 60);
+	assert_int_equal(f.facts.starts.looks, 2);
+	assert_int_equal(f.facts.starts.at, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +522,9 @@ int main(void)
 		cmocka_unit_test(test_others_also),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_even),
+		cmocka_unit_test(test_starts),
+		cmocka_unit_test(test_starts_against_chance),
+		cmocka_unit_test(test_no_starts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
