@@ -555,6 +555,12 @@ static void test_bursts(void **state)
 	expect(&f, VERDICT_CLEAN, REASON_NO_LOSS);
 }
 
+/* A tenth of its time the peer's window holds it: such a look is not asked for a ceiling. */
+static void hide_ceiling(struct interval *i)
+{
+	i->rwnd = i->us / 10;
+}
+
 /* What is acknowledged waits for a hole to be filled; what is delivered does not. */
 static void test_delivered(void **state)
 {
@@ -566,6 +572,7 @@ static void test_delivered(void **state)
 	for (i = 0; i < 100; i++) {
 		next(&f, LOOK, 1000)->retrans = i % 10 ? 0 : 30;
 		f.i.acked = i / 5 % 3 ? 0 : 3000 * MSS;
+		hide_ceiling(&f.i);
 		add(&f);
 	}
 	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
@@ -582,6 +589,7 @@ static void test_pauses(void **state)
 	for (i = 0; i < 200; i++) {
 		next(&f, LOOK, i / 5 % 4 == 3 ? 1000 : 100 + i)->retrans = i % 20 == 15 ? 30 : 0;
 		f.i.busy = i / 5 % 4 ? LOOK : LOOK / 2;
+		hide_ceiling(&f.i);
 		add(&f);
 	}
 	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
