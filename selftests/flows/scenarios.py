@@ -370,6 +370,11 @@ def place_of(seed):
     return n // GROUP, n % len(SCHEDULE)
 
 
+# What the halves are drawn by, tune and score: who has looked at the latter draws another one
+# by another word
+WORDS = ("ctcpd flow", "ctcpd flow, scored once more")
+
+
 def kernel_of(seed):
     """Each scenario meets both, by turns"""
     return KERNELS[place_of(seed)[0] % 2]
@@ -377,7 +382,7 @@ def kernel_of(seed):
 
 def flow_of(seed):
     """The flow of a seed, with its label"""
-    draw = random.Random(f"ctcpd flow {seed}")
+    draw = random.Random(f"{WORDS[seed % 2]} {seed}")
     make = SCHEDULE[place_of(seed)[1]]
     for _ in range(TRIES):
         try:
