@@ -8,10 +8,13 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 cd "$TOP" || exit 1
+. "$here/cache.sh"
 KERNEL=$("$here/uml-kernel.sh") || exit 1
-# What was found clean, by content: it is not asked about again.
-CLEAN=build/lint
-mkdir -p "$CLEAN"
+# What was found clean, by content: it is not asked about again, by no checkout of this user's.
+# What nobody has found for two months is forgotten.
+CLEAN=$CACHE/lint
+mkdir -p "$CLEAN/cppcheck"
+find "$CLEAN" -type f -mtime +60 -delete
 
 # quiet NAME COMMAND...: succeeds and says nothing
 quiet()
@@ -39,21 +42,30 @@ c_files()
 	ours '*.c' '*.h' | grep -v '^include/compat/probe/'
 }
 
+# clean_file NAME WORD|FILE...: it is there if this was found clean
+clean_file()
+{
+	local name=$1
+
+	shift
+	echo "$CLEAN/$name-$(cache_key "$@")"
+}
+
 # once NAME FILES COMMAND...: a command that looks at all of them together; unless the
 # same command has found the same files clean
 once()
 {
-	local key name=$1 files=$2 out status
+	local clean files=$2 name=$1 out status
 
 	shift 2
 	# shellcheck disable=SC2086 # names without spaces
-	key=$({ echo "$*"; "$1" --version 2>&1; sha256sum $files; } | sha256sum)
-	[ "$key" != "$(cat "$CLEAN/$name" 2>/dev/null)" ] || return 0
+	clean=$(clean_file "$name" "$* $files" "$("$1" --version 2>&1)" $files)
+	[ ! -e "$clean" ] || { touch "$clean"; return 0; }
 	# shellcheck disable=SC2086
 	out=$("$@" $files 2>&1)
 	status=$?
 	[ -z "$out" ] || echo "$out"
-	[ $status = 0 ] && [ -z "$out" ] && echo "$key" >"$CLEAN/$name"
+	[ $status = 0 ] && [ -z "$out" ] && touch "$clean"
 	return $status
 }
 
@@ -109,21 +121,20 @@ module_files()
 # clean with them, by the same kernel and tools.
 complaints()
 {
-	local copy=$1 key name out status
+	local clean copy=$1 out status
 
-	name=$CLEAN/module-$(basename "$copy")
 	shift
 	# shellcheck disable=SC2046 # names without spaces
-	key=$({ echo "$KERNEL" "${@//$TMP/}"; gcc --version; sparse --version
-		sha256sum "$here/lint.sh" $(module_files); } 2>&1 | sha256sum)
-	[ "$key" != "$(cat "$name" 2>/dev/null)" ] || return 0
+	clean=$(clean_file module "$KERNEL ${*//$TMP/}" "$(gcc --version; sparse --version 2>&1)" \
+		"$here/lint.sh" "$(module_files)" $(module_files))
+	[ ! -e "$clean" ] || { touch "$clean"; return 0; }
 	mkdir -p "$copy"
 	cp -r tcp_circuit.c circuit Kbuild include "$copy/"
 	out=$(make -s -C "$KERNEL/tree" ARCH=um M="$copy" "$@" modules 2>&1)
 	status=$?
 	out=$(grep -iE 'warning|error' <<<"$out")
 	[ -z "$out" ] || echo "$out"
-	[ $status = 0 ] && [ -z "$out" ] && echo "$key" >"$name"
+	[ $status = 0 ] && [ -z "$out" ] && touch "$clean"
 	return $status
 }
 
@@ -142,9 +153,10 @@ module_without_netfilter()
 	complaints "$copy" KCFLAGS="-include $copy/without.h"
 }
 
+# Its folder is of one cppcheck at a time.
 tools_cppcheck()
 {
-	mkdir -p "$CLEAN/cppcheck"
+	cache_lock lint 2>/dev/null
 	# shellcheck disable=SC2046 # names without spaces
 	cppcheck -q --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppress=missingIncludeSystem \
