@@ -10,6 +10,7 @@
 #define DELIVERED_LEAST	64U	/* segments: of fewer an ACK of two is more than NEAR */
 #define NEAR		0.03	/* of the rate: looks differ by the ACKs at their ends */
 #define LOSING_LEAST	5U	/* looks: of fewer it may be chance that they are at one rate */
+#define LATE_PART	2U	/* half of a look: a loss in its last half is sent again behind it */
 #define QUEUED_PART	3U	/* a third: in the lab a fifth at most where another hop is full,
 				 * and two thirds at least where it is our own device
 				 */
@@ -29,7 +30,7 @@ static void begin_anew(struct ceiling *c)
 }
 
 /* One rate that is out of line, of ACKs that had waited somewhere, is no ceiling. */
-static void raise(struct ceiling *c, float rate)
+static void raise_to(struct ceiling *c, float rate)
 {
 	if (rate > c->highest) {
 		c->rate = c->highest;
@@ -46,7 +47,7 @@ static bool is_there(struct ceiling *c, const struct interval *i, bool queued)
 {
 	float rate = (float)((double)i->delivered * i->now->conn.mss * 1e6 / (double)i->us);
 
-	raise(c, rate);
+	raise_to(c, rate);
 	if (rate < c->rate * (1 - NEAR))
 		return false;
 	c->looks++;
@@ -77,7 +78,8 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 		return;
 	}
 	there = tells(i, held) && is_there(c, i, queued);
-	was = c->was_there;
+	/* a look that is much longer than a round trip has its own retransmissions */
+	was = c->was_there && i->now->rtt_us > i->us / LATE_PART;
 	c->was_there = there;
 	if (losses_begin(i)) {
 		c->losing += there || was;

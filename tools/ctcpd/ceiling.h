@@ -4,8 +4,8 @@
  *
  * Only looks tell: intervals of LOOK_MOST_US at most, all of which the flow had data in, and
  * nothing but the network held it.  The ceiling is the rate that no more than one of them was
- * above, and what is lost in a look at the ceiling or in the next one was lost there, as a
- * retransmission follows its loss by a round trip.  When it has risen above what it was as
+ * above.  What is lost in a look at the ceiling was lost there; in the next one, too, if a
+ * retransmission, which follows its loss by a round trip, may come so late.  When it has risen above what it was as
  * counting began, all that was counted is forgotten.
  */
 #ifndef CTCPD_CEILING_H
@@ -25,9 +25,9 @@ struct ceiling {
 
 /* @held: by something else than the network; @queued: its data is in a queue of this host */
 void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool queued);
-/* What was long ago counts for half, and a ceiling that is not reached any more for nothing */
+/* Looks of long ago count for half, and a ceiling that is not reached any more for nothing */
 void ceiling_age(struct ceiling *c);
-/* What is full at the ceiling is not our own device, and @permille of what loses does so there */
+/* Our own device is not what is full there, and @permille of the looks that lose do so there */
 bool ceiling_is_theirs(const struct ceiling *c, unsigned int permille);
 
 #endif

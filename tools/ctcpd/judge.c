@@ -72,7 +72,7 @@
  *  at starts	Behind a pause shorter than the retransmission timeout the window is as it was,
  *		and there are no ACKs to clock it: it leaves at the rate of our device, and is
  *		too much at once for the buffer of a slower hop.  Chance, and other people, do
- *		not know when we begin.
+ *		not know when we begin: they hit a segment of a start as likely as another.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
  * Then the path takes all that we can send, and what it loses is not for want of pacing; and
@@ -116,7 +116,9 @@
 
 #define LOSSES_LEAST	3U	/* segments: fewer are no series of anything */
 #define LITTLE_LOSS	0.000001	/* of the segments: Reno's window is 1220 then */
-#define NOT_CHANCE	9.2	/* ln 10000: a wrong one of so many flows that lose by chance */
+#define NOT_CHANCE	9.2	/* ln 10000, of one of them; both together exceed it by chance in
+				 * e^-t (1 + t) (Fisher), one of 1000
+				 */
 #define MAYBE_CHANCE	6.9	/* ln 1000: between the two nothing is said */
 #define BURST		2.0	/* dispersion: losses in twos are bursts, what is less may be
 				 * that chance itself changes ...
@@ -454,6 +456,11 @@ static bool own_device_is_full(const struct flow_facts *f)
 	return permille(f->recent.queued, f->recent.us) >= MOST;
 }
 
+static bool has_one_rate(const struct flow_facts *f, const struct losses_say *say)
+{
+	return is_steady(f, say) || loses_at_ceiling(f, CEILING_PART);
+}
+
 /*
  * -ln of how likely it is chance, of losses that have one cause; 0: they have not.  @say: of all
  * losses, and then of those that show it most.
@@ -484,7 +491,9 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 	fill_losses(&say, j);
 	if (-say.chance >= against_chance_when(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
-	return says(j, VERDICT_OVERRUN, say.z > 0 ? REASON_BURSTS : REASON_REGULAR);
+	if (say.z <= 0)
+		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
+	return says(j, VERDICT_OVERRUN, has_one_rate(f, &say) ? REASON_BURSTS : REASON_STARTS);
 }
 
 static bool by_losses(const struct flow_facts *f, const struct losses_say *say,

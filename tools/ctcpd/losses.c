@@ -18,7 +18,7 @@
 #define CELL_SEGS	32U
 #define CELLS_MAX	3000.0	/* ten minutes of looks; then each sum is halved */
 
-#define DISPERSION_LEAST 0.01	/* there are no more even ones than that */
+#define DISPERSION_LEAST 0.05	/* below it the gamma distribution says too much of few cells */
 #define BURST_SEGS	5U		/* lost at once: by chance only of thousands in a look */
 #define SAME_CUT	1.5		/* segments: a share of a window is rounded */
 #define LEVEL_LEAST	6U	/* segments: of smaller windows a step is more than chance's */

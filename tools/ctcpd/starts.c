@@ -21,8 +21,8 @@ void starts_add(struct starts *s, const struct interval *i)
 	s->began = i->us <= LOOK_MOST_US && begins(i);
 	if (losses_in_startup(i) || i->us > LOOK_MOST_US || !i->segs)
 		return;
-	s->looks++;
-	s->at += at;
+	s->segs += i->segs;
+	s->segs_at += at ? i->segs : 0;
 	if (!losses_begin(i))
 		return;
 	s->losing++;
@@ -31,8 +31,8 @@ void starts_add(struct starts *s, const struct interval *i)
 
 void starts_age(struct starts *s)
 {
-	s->looks /= 2;
-	s->at /= 2;
+	s->segs /= 2;
+	s->segs_at /= 2;
 	s->losing /= 2;
 	s->losing_at /= 2;
 }
@@ -48,9 +48,9 @@ double starts_against_chance(const struct starts *s)
 {
 	double share, losing;
 
-	if (s->losing_at < LOSING_LEAST || !s->at)
+	if (s->losing_at < LOSING_LEAST || !s->segs_at)
 		return 0;
-	share = (double)s->at / s->looks;
+	share = (double)s->segs_at / s->segs;
 	losing = (double)s->losing_at / s->losing;
 	if (losing <= share)
 		return 0;

@@ -222,6 +222,7 @@ static void test_next_look(void **state)
 
 	(void)state;
 	begin(&f, "cubic");
+	f.now.rtt_us = LOOK / 2 + 1;
 	ceiling_add(&c, look(&f, TOP), false, false);
 	ceiling_add(&c, look(&f, TOP), false, false);
 	look(&f, TOP / 2)->retrans = 7;
@@ -236,6 +237,13 @@ static void test_next_look(void **state)
 	ceiling_add(&c, look(&f, TOP), false, false);
 	a_poll(look(&f, TOP));
 	ceiling_add(&c, &f.i, false, false);
+	look(&f, TOP / 2)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.losing, 1);
+
+	/* after half a look it would have been sent again in the look before */
+	f.now.rtt_us = LOOK / 2;
+	ceiling_add(&c, look(&f, TOP), false, false);
 	look(&f, TOP / 2)->retrans = 7;
 	ceiling_add(&c, &f.i, false, false);
 	assert_int_equal(c.losing, 1);
@@ -267,7 +275,7 @@ static void test_age(void **state)
 {
 	struct ceiling c = { .rate = 5, .looks = 30, .queued = 8, .losing = 6, .elsewhere = 4,
 			     .reached = true };
-	struct starts s = { .looks = 40, .at = 20, .losing = 10, .losing_at = 8 };
+	struct starts s = { .segs = 40, .segs_at = 20, .losing = 10, .losing_at = 8 };
 
 	(void)state;
 	ceiling_age(&c);
@@ -279,8 +287,8 @@ static void test_age(void **state)
 	assert_int_equal(c.looks, 0);
 	assert_true(c.rate == 0);
 	starts_age(&s);
-	assert_int_equal(s.looks, 20);
-	assert_int_equal(s.at, 10);
+	assert_int_equal(s.segs, 20);
+	assert_int_equal(s.segs_at, 10);
 	assert_int_equal(s.losing, 5);
 	assert_int_equal(s.losing_at, 4);
 }
@@ -425,6 +433,9 @@ static void test_even(void **state)
 		looks(&f, 1, 250, 3, 5);
 	assert_true(f.facts.losses.cells == 20);
 	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
+	begin(&f, "htcp");	/* ten alike are no wonder: 10! / 10^10, 4e-4 */
+	looks(&f, 10, 250, 1, 5);
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 	begin(&f, "htcp");	/* as chance has it */
 	for (i = 0; i < 20; i++)
 		looks(&f, 1, 250, (i * 7 + i / 3) % 5 + i % 2, 5);
@@ -455,11 +466,10 @@ static void test_starts(void **state)
 
 	(void)state;
 	begin_again(&f, 12, 8, 4);
-	assert_int_equal(f.facts.starts.looks, 120);
-	assert_int_equal(f.facts.starts.at, 24);
+	assert_in_range(f.facts.starts.segs_at * 100 / f.facts.starts.segs, 10, 20);
 	assert_int_equal(f.facts.starts.losing, 12);
 	assert_int_equal(f.facts.starts.losing_at, 8);
-	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	expect(&f, VERDICT_OVERRUN, REASON_STARTS);
 	begin_again(&f, 12, 4, 0);	/* too few */
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 	begin_again(&f, 12, 6, 12);	/* one of three, of one look in five */
@@ -468,7 +478,7 @@ static void test_starts(void **state)
 
 static void test_starts_against_chance(void **state)
 {
-	struct starts s = { .looks = 100, .at = 20, .losing = 8, .losing_at = 8 };
+	struct starts s = { .segs = 100, .segs_at = 20, .losing = 8, .losing_at = 8 };
 
 	(void)state;
 	assert_true(fabs(starts_against_chance(&s) - 8 * log(5)) < 0.001);
@@ -478,9 +488,9 @@ static void test_starts_against_chance(void **state)
 	assert_true(starts_against_chance(&s) == 0);
 	s.losing = 50;	/* less often */
 	assert_true(starts_against_chance(&s) == 0);
-	s = (struct starts){ .looks = 100, .at = 100, .losing = 8, .losing_at = 8 };
+	s = (struct starts){ .segs = 100, .segs_at = 100, .losing = 8, .losing_at = 8 };
 	assert_true(starts_against_chance(&s) == 0);	/* nothing but starts */
-	s = (struct starts){ .looks = 100, .at = 1, .losing = 4, .losing_at = 4 };
+	s = (struct starts){ .segs = 100, .segs_at = 1, .losing = 4, .losing_at = 4 };
 	assert_true(starts_against_chance(&s) == 0);
 }
 
@@ -494,17 +504,63 @@ static void test_no_starts(void **state)
 	f.now.unacked = 0;
 	look(&f, 300)->busy = LOOK / 2;
 	add(&f);
-	assert_int_equal(f.facts.starts.looks, 1);
-	assert_int_equal(f.facts.starts.at, 0);
+	assert_int_equal(f.facts.starts.segs, 300);
+	assert_int_equal(f.facts.starts.segs_at, 0);
 	look(&f, 0)->busy = 0;
 	add(&f);
-	assert_int_equal(f.facts.starts.looks, 1);
+	assert_int_equal(f.facts.starts.segs, 300);
 	f.now.unacked = 10;	/* begun in a poll: when is not known */
 	look(&f, 300)->us = POLL;
 	add(&f);
 	looks(&f, 1, 500, 3, 60);
-	assert_int_equal(f.facts.starts.looks, 2);
-	assert_int_equal(f.facts.starts.at, 0);
+	assert_int_equal(f.facts.starts.segs, 800);
+	assert_int_equal(f.facts.starts.segs_at, 0);
+}
+
+/*
+ * An application that writes most of what it has at once, and a little for a second: what others
+ * make it lose is lost where most of it is sent.
+ */
+static void test_starts_that_have_most(void **state)
+{
+	unsigned short x[3] = { 3, 1, 4 };
+	struct flow f;
+	unsigned int k;
+
+	(void)state;
+	begin(&f, "htcp");
+	for (k = 0; k < 120; k++) {
+		bool hit = k % 8 == 3;
+		uint32_t lost = 10 + (uint32_t)(9 * erand48(x));
+		uint32_t left = 60 + (uint32_t)(200 * erand48(x));
+
+		look(&f, 600 + (uint32_t)(400 * erand48(x)))->busy = LOOK / 2;
+		f.i.retrans = hit && k % 2 ? lost : 0;
+		f.now.snd_ssthresh = left;
+		add(&f);
+		looks(&f, 1, 300 + (uint32_t)(200 * erand48(x)), hit && !(k % 2) ? lost : 0, left);
+		looks(&f, 3, 30, 0, 0);
+	}
+	assert_in_range(f.facts.starts.segs_at * 100 / f.facts.starts.segs, 90, 95);
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+}
+
+/* It is alone at its ceiling, and loses nothing; who comes then takes a third, and makes it lose. */
+static void test_others_after_ceiling(void **state)
+{
+	unsigned short x[3] = { 2, 7, 1 };
+	struct flow f;
+	unsigned int k;
+
+	(void)state;
+	begin(&f, "htcp");
+	for (k = 0; k < 40; k++) {
+		looks(&f, 3 + (uint32_t)(10 * erand48(x)), TOP, 0, 0);
+		looks(&f, 1, TOP * 7 / 10, 10 + (uint32_t)(9 * erand48(x)),
+		      100 + (uint32_t)(200 * erand48(x)));
+		looks(&f, 2, TOP / 2, 0, 0);
+	}
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
 int main(void)
@@ -525,6 +581,8 @@ int main(void)
 		cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_starts_against_chance),
 		cmocka_unit_test(test_no_starts),
+		cmocka_unit_test(test_starts_that_have_most),
+		cmocka_unit_test(test_others_after_ceiling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static const struct row {
 	/* an application that pauses: a window of 5, which loses three times in each look */
 	{ "overrun-even", VERDICT_OVERRUN, REASON_REGULAR },
 	/* and one of 100, which is too much for 26 frames of buffer behind each pause */
-	{ "overrun-starts", VERDICT_OVERRUN, REASON_BURSTS },
+	{ "overrun-starts", VERDICT_OVERRUN, REASON_STARTS },
 	/* other people share the slow hop for half of the time */
 	{ "overrun-others-also", VERDICT_OVERRUN, REASON_BURSTS },
 	{ "loss-random", VERDICT_LOSS, REASON_RANDOM },
