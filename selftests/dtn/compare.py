@@ -63,6 +63,13 @@ def resent(results, name):
     return results["runs"][name]["resent"]
 
 
+def behind(results):
+    """[number]: of the remotes that ended fewer transfers with act, by more than the one that
+    was under way at the end"""
+    without, act = (results["runs"][name]["transfers"] for name in RUNS)
+    return [int(n) for n, some in without.items() if len(act.get(n, [])) < len(some) - 1]
+
+
 def worst(results):
     """The remote that lost most"""
     return min(compared(results), key=Remote.change)
@@ -75,7 +82,7 @@ def slow_rate(results, which):
 
 
 def paced(results):
-    """{number: bit/s} that is kept at the end"""
+    """{number: bit/s} at the end, kept or tried"""
     return {p["number"]: p["rate"] for p in results["paced"]}
 
 
@@ -87,16 +94,19 @@ def held(results):
     again, less = (resent(results, name) for name in RUNS)
     return [
         (act >= without * (1 - AS_MUCH),
-         f"the node's goodput with act is no less: {act / 1e6:.2f} Mbit/s, and "
-         f"{without / 1e6:.2f} without"),
+         f"the node's goodput with act is no more than {100 * AS_MUCH:g} % less: "
+         f"{act / 1e6:.3f} Mbit/s, and {without / 1e6:.3f} without"),
         (less < again / 2,
          f"less than half is sent again: {less} segments with act, {again} without"),
         (one.change() >= -WORSE,
          f"no remote has more than {100 * WORSE:g} % less: the one that changes for the worse "
          f"most, {one.number}, has {100 * one.change():+.2f} %"),
-        (set(paced(results)) == slow,
-         f"paced at the end are the slow remotes and no others: {listed(paced(results))}, of "
-         f"{listed(slow)}")]
+        (not behind(results),
+         "each remote has ended as many transfers with act as without, or one less, which is "
+         f"under way: {listed(behind(results))} has not"),
+        (set(paced(results)) == slow and set(results["ever_paced"]) <= slow,
+         f"paced at the end are the slow remotes, {listed(slow)}, and no others: "
+         f"{listed(paced(results))}; paced at some time were {listed(results['ever_paced'])}")]
 
 
 def listed(numbers):

@@ -10,6 +10,7 @@ build/dtn/ instead: to try something.  Exit 1: what is asked of the runs does no
 import argparse
 import concurrent.futures
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,12 @@ def paced_of(folder):
              "state": one["state"]} for one in report["paced"] if one["rate_bytes_s"]]
 
 
+def ever_paced(folder):
+    """Numbers of all remotes that ctcpd's log says it paced at some time"""
+    log = (folder / "ctcpd.log").read_text(encoding="utf-8")
+    return sorted({int(n) for n in re.findall(r"^ctcpd: 10\.1\.(\d+)\.2: paced at ", log, re.M)})
+
+
 def results_of(lab, folders, seconds):
     """All that the page is made from"""
     commit = subprocess.run(["git", "-c", f"safe.directory={TOP}", "-C", TOP, "describe",
@@ -55,7 +62,7 @@ def results_of(lab, folders, seconds):
     return {"about": {"commit": commit.stdout.strip() or "unknown", "kernel": lab.name(),
                       "seed": SEED, "seconds": seconds, "node": NODE},
             "remotes": [{key: remote[key] for key in ABOUT} for remote in remotes_of(SEED)],
-            "paced": paced_of(folders["act"]),
+            "paced": paced_of(folders["act"]), "ever_paced": ever_paced(folders["act"]),
             "runs": {name: run_of(folder) for name, folder in folders.items()}}
 
 

@@ -32,13 +32,13 @@ def opening(results):
 # A data transfer node for {about["seconds"] / 3600:g} hours, with ctcpd and without
 
 Written by `make dtn` from commit {about["commit"]} on kernel {about["kernel"]}, in virtual
-time, with seed {about["seed"]}: the same seed gives the same page. All figures are in
+time, with seed {about["seed"]}: the same tree and seed give the same figures. All of them are in
 [results.json](results.json), and this page is made from it.
 
 A node of {mbit(about["node"], 0)} Mbit/s sends to {len(results["remotes"])} remotes by CUBIC.
 {len(lines)} of them are slow: the hop before each has {mbit(min(lines), 1)} to
-{mbit(max(lines), 1)} Mbit/s, and a queue of a few frames. The others have queues that hold what
-a window grows to. Each remote asks for one file after the other, with pauses in between; sizes
+{mbit(max(lines), 1)} Mbit/s, and a queue of a few frames. The others have queues of two BDP and
+200 frames. Each remote asks for one file after the other, with pauses in between; sizes
 and pauses are those of the seed in both runs. {ended[0]} transfers ended without ctcpd, {ended[1]}
 with `mode = act`, which has its other settings as they are installed, and is told nothing of
 the remotes (selftests/dtn/scenario.py has all numbers)."""
@@ -63,7 +63,7 @@ def slow_ones(results):
              r.transfers, mbit(r.before), mbit(r.after), f"{100 * r.change():+.1f}",
              r.resent_before, r.resent_after]
             for r in compare.compared(results) if r.slow or r.number in kept]
-    return table(["slow remote", "its hop, Mbit/s", "kept at, Mbit/s", "transfers compared",
+    return table(["slow remote", "its hop, Mbit/s", "paced at, Mbit/s", "transfers compared",
                   "goodput without, Mbit/s", "with act", "change, %", "sent again without",
                   "with act"], rows)
 
@@ -101,4 +101,5 @@ def text_of(results):
     runs = ",\n".join(f'"{name}": {run(results["runs"][name])}' for name in compare.RUNS)
     return (f'{{"licence": "{LICENCE}",\n"about": {json.dumps(results["about"])},\n'
             f'"remotes": [\n{lines(results["remotes"])}],\n"paced": '
-            f'[\n{lines(results["paced"])}],\n"runs": {{\n{runs}}}}}\n')
+            f'[\n{lines(results["paced"])}],\n"ever_paced": {json.dumps(results["ever_paced"])},\n'
+            f'"runs": {{\n{runs}}}}}\n')

@@ -7,7 +7,7 @@
 nic is the node's device, NODE, with room for all that waits.  rtr has a port towards each
 remote: `line`, and a queue of `buffer`.  A remote delays its own answers by `rtt`.
 
-Most remotes are well: the queue before them holds what a window grows to beyond the path.
+Most remotes are well: the queue before them holds two BDP and 200 frames.
 The slow ones have a queue of a few frames, so that what comes at the node's rate is lost.
 
 A remote's transfers follow one another: each begins so long after the one before has

@@ -16,7 +16,7 @@ ACT = {"0": [[1000000, 1.01, 0]], "1": [[1000000, 4.0, 9], [2000000, 8.0, 0], [7
 def results(**more):
     """As results.json has them"""
     return {"about": {"seconds": 100}, "remotes": copy.deepcopy(REMOTES),
-            "paced": [{"number": 1, "rate": 1.9e6, "state": "kept"}],
+            "paced": [{"number": 1, "rate": 1.9e6, "state": "kept"}], "ever_paced": [1],
             "runs": {"without": {"acked": 4000000, "resent": 101, "series": [],
                                  "transfers": copy.deepcopy(WITHOUT)},
                      "act": {"acked": 4000007, "resent": 14, "series": [],
@@ -67,7 +67,22 @@ class Compared(unittest.TestCase):
         one["runs"]["act"]["transfers"]["0"][0][1] = 1.03
         self.assertEqual(self.failing(one), [2])
 
+    def test_a_remote_stalls(self):
+        one = results()
+        for runs in one["runs"].values():
+            runs["transfers"]["2"] = [[1000, 1.0, 0]] * 3
+        self.assertEqual(self.failing(one), [])
+        one["runs"]["act"]["transfers"]["2"] = [[1000, 1.0, 0]] * 2
+        self.assertEqual(self.failing(one), [])
+        one["runs"]["act"]["transfers"]["2"] = [[1000, 1.0, 0]]
+        self.assertEqual(self.failing(one), [3])
+        del one["runs"]["act"]["transfers"]["2"]
+        self.assertEqual(self.failing(one), [3])
+
+    def test_others_were_paced(self):
+        self.assertEqual(self.failing(results(ever_paced=[0, 1])), [4])
+
     def test_others_are_paced(self):
         both = [{"number": n, "rate": 2e6, "state": "kept"} for n in (0, 1)]
         for paced in [], both:
-            self.assertEqual(self.failing(results(paced=paced)), [3])
+            self.assertEqual(self.failing(results(paced=paced)), [4])

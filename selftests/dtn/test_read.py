@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dtn import paced_of, run_of
+from dtn import ever_paced, paced_of, run_of
 
 
 class Read(unittest.TestCase):
@@ -23,6 +23,14 @@ class Read(unittest.TestCase):
         self.assertEqual(run["transfers"], {"3": [[1000, 2.0, 4], [20, 1, 1]],
                                             "5": [[10, 1, 0]]})
         self.assertEqual((run["acked"], run["resent"]), (1129, 7))
+
+    def test_ever_paced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "ctcpd.log").write_text(
+                "ctcpd: 10.1.7.2: paced at 3mbit: it is overrun\n"
+                "ctcpd: 10.1.9.2: limited by the network's loss; paced at no rate\n"
+                "ctcpd: 10.1.7.2: paced at 2mbit, was 3mbit: it lost at that rate\n")
+            self.assertEqual(ever_paced(Path(folder)), [7])
 
     def test_paced(self):
         report = {"paced": [{"to": "10.1.7.2", "state": "kept", "rate_bytes_s": 250000},

@@ -22,7 +22,7 @@ class Scenario(unittest.TestCase):
             bdp = remote["line"] * remote["rtt"] / 8
             frames = remote["buffer"] / scenario.FRAME
             if remote["slow"]:
-                self.assertTrue(5 <= frames <= 10)
+                self.assertTrue(scenario.SLOW_BUFFERS[0] <= frames <= scenario.SLOW_BUFFERS[1])
                 self.assertTrue(scenario.NODE / remote["line"] > 30)
             else:
                 self.assertGreater(remote["buffer"], 2 * bdp)

@@ -175,13 +175,13 @@ run_or_keep()
 {
 	local key
 
-	if ! grep -qE '^# labs:.*\buml\b' "$top/selftests/$1.sh" 2>/dev/null; then
+	if ! grep -qE '^# labs:.*\buml\b' "$top/selftests/$1.sh" 2>/dev/null || draws "$1"; then
 		run_test "$1"
 		return
 	fi
 	key=$(kept_key "$1")
 	if is_kept "$1" "$key"; then
-		result_of "$1" "kept: passed $(kept_since "$1"), and nothing it reads has changed"
+		result_of "$1" "kept: passed $(kept_since "$1"); nothing it reads has changed"
 		return
 	fi
 	run_test "$1"
@@ -253,7 +253,7 @@ main()
 	KEPT_LAB=$(kept_lab)
 	export out here top began limit seed KEPT KEPT_OUT KEPT_NOT KEPT_WORDS KEPT_LAB
 	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep \
-		named files_of programs_of kept_key has_passed keep is_kept kept_since
+		named files_of draws programs_of kept_key has_passed keep is_kept kept_since
 	tr -s ' \n' '\0\0' <<<"$tests" |
 		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -
 	if [ -n "$last" ]; then run_test "$last"; fi

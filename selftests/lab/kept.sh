@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2154 # top and here are those of who takes this in
+# shellcheck shell=bash disable=SC2154 # top, here and seed are those of who takes this in
 #
 # kept.sh: what a test of the virtual-time lab said when it passed, by all that it reads
 #
 # Such a machine is the same to the last byte for the same inputs and the same seed
-# (test_seed.sh): to run it again would tell nothing new.  So a test that passed is run
-# again when something that it reads has changed, and each time make check is told to
-# (FRESH=1) or given a seed.  What it reads:
+# (test_seed.sh): with the seed that it passed with, to run a test again would tell nothing
+# new.  So it is run again when something that it reads has changed, and each time make check
+# is told to (FRESH=1) or given a seed; and always where it draws what it tries from its own
+# random numbers, as another seed is another test then (draws()).  What it reads:
 #
 #	itself, and the files of the tree that it and those name literally, by
 #	$(dirname "$0")/, $SELFTESTS/ or $TOP/ (of a folder, all that is in it)
 #	the programs of build/bin that these name
-#	the module's source, the kernel's configuration, the lab's scripts
+#	the module's source, the kernel, the scripts of the lab, what counts its points
 #	the versions of all packages of the host
 #	$KEPT_WORDS: how much it is to do
 #
@@ -44,8 +45,15 @@ files_of()
 		all=$(printf '%s\n' "$all" $more | sort -u)
 	done
 	echo "$all"
-	find tcp_circuit.c Kbuild circuit include -name '*.[ch]' -o -name Kbuild
-	printf '%s\n' selftests/lab/{uml.sh,uml-init.sh,uml-seed.c,uml-module.sh,kept.sh}
+	find tcp_circuit.c Kbuild circuit include -type f
+	printf 'selftests/lab/%s\n' cache.sh check.sh kept.sh newest-source.sh tap.awk uml-init.sh \
+		uml-kernel.sh uml-module.sh uml-seed.c uml.sh
+}
+
+# draws TEST: by its own words, what it tries
+draws()
+{
+	grep -qE 'RANDOM|/urandom|_SEED' "$top/selftests/$1.sh"
 }
 
 # programs_of FILE...: of build/bin, those that these files name
@@ -86,7 +94,8 @@ keep()
 	has_passed "$1" && [ "$2" = "$(kept_key "$1")" ] || return
 	mkdir -p "$KEPT"
 	rm -f "$KEPT/$1.key"
-	cp "$KEPT_OUT/$1.tap" "$KEPT_OUT/$1.result" "$KEPT/" && echo "$2" >"$KEPT/$1.key"
+	cp "$KEPT_OUT/$1.tap" "$KEPT_OUT/$1.result" "$KEPT/" && echo "$seed" >"$KEPT/$1.seed" &&
+		echo "$2" >"$KEPT/$1.key"
 }
 
 # is_kept TEST KEY: and puts what it said in $KEPT_OUT
@@ -96,8 +105,8 @@ is_kept()
 		cp -p "$KEPT/$1.tap" "$KEPT/$1.result" "$KEPT_OUT/" && touch "$KEPT_OUT/$1.kept"
 }
 
-# kept_since TEST: when it passed
+# kept_since TEST: when it passed, and with which seed
 kept_since()
 {
-	date -r "$KEPT/$1.key" '+%F %H:%M'
+	echo "$(date -r "$KEPT/$1.key" '+%F %H:%M') with CHECK_SEED=$(cat "$KEPT/$1.seed")"
 }

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_kept.sh: with what a test of the lab is run again (kept.sh); TAP
+# test_kept.sh: which changes make a test of the lab run again (kept.sh); TAP
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 
 top=$TMP/tree
 KEPT_OUT=$TMP/out
+export seed=47
 export KEPT_NOT='' KEPT_WORDS=newest KEPT_LAB=kernel
 . "$here/kept.sh"
 
@@ -18,7 +19,8 @@ small_tree()
 	mkdir -p "$top"/{build/bin,circuit,docs,include,selftests/lab,tools/units} "$KEPT_OUT"
 	cd "$top" || exit
 	touch tcp_circuit.c Kbuild circuit/path.h include/tcp.h docs/page.md tools/units/one
-	touch selftests/lab/{uml.sh,uml-init.sh,uml-seed.c,uml-module.sh,kept.sh}
+	touch selftests/lab/{cache,check,kept,newest-source,uml-init,uml-kernel,uml-module,uml}.sh
+	touch selftests/lab/{tap.awk,uml-seed.c} include/probe.sh
 	touch build/bin/{ctcp-setup,ctcpd,circuit_nl}
 	# shellcheck disable=SC2016 # words of the test
 	echo '. "$(dirname "$0")/lib.sh"
@@ -47,7 +49,7 @@ reads()
 
 	for file in selftests/{t.sh,lib.sh,deep.sh,data} tools/units/{one,another} include/tcp.h \
 		build/bin/{ctcp-setup,circuit_nl} tcp_circuit.c circuit/{path.h,new.c} \
-		selftests/lab/uml-init.sh; do
+		include/probe.sh selftests/lab/{uml-init.sh,tap.awk,check.sh,uml-kernel.sh}; do
 		succeeds "run again with $file" changes "$file"
 	done
 	for file in selftests/other.sh build/bin/ctcpd docs/page.md; do
@@ -97,10 +99,25 @@ keeps()
 	succeeds "what passed is" is_kept t "$key"
 	equal "with what it said" "ok 1" "$(cat "$KEPT_OUT/t.tap")"
 	equal "and its counts" "$(printf '%b' "$PASSED")" "$(head -n 1 "$KEPT_OUT/t.result")"
+	matches "and when, with which seed" '^20.* with CHECK_SEED=47$' "$(kept_since t)"
 	refused "not for another key" is_kept t "other"
 	KEPT_NOT=1
 	refused "nor where all is to be run" is_kept t "$key"
 	KEPT_NOT=
+}
+
+draw()
+{
+	local one
+
+	small_tree
+	refused "a test that draws nothing may be kept" draws t
+	# shellcheck disable=SC2016
+	for one in '$((RANDOM % 5))' '/dev/urandom' 'FUZZ_SEED'; do
+		echo "echo $one" >>"$top/selftests/t.sh"
+		succeeds "one that draws is run always, here by $one" draws t
+		small_tree
+	done
 }
 
 # A library that a test takes in by other words would not be seen
@@ -116,5 +133,5 @@ understood()
 	equal "what the tests here take in, and is not seen" "" "$missing"
 }
 
-cases reads words keeps understood
+cases reads words keeps draw understood
 finish
