@@ -102,8 +102,8 @@ def held(results):
          f"no remote has more than {100 * WORSE:g} % less: the one that changes for the worse "
          f"most, {one.number}, has {100 * one.change():+.2f} %"),
         (not behind(results),
-         "each remote has ended as many transfers with act as without, or one less, which is "
-         f"under way: {listed(behind(results))} has not"),
+         "no remote ended fewer transfers with act, but for the one under way; fewer have: "
+         f"{listed(behind(results))}"),
         (set(paced(results)) == slow and set(results["ever_paced"]) <= slow,
          f"paced at the end are the slow remotes, {listed(slow)}, and no others: "
          f"{listed(paced(results))}; paced at some time were {listed(results['ever_paced'])}")]
