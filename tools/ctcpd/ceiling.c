@@ -10,7 +10,7 @@
 #define DELIVERED_LEAST	64U	/* segments: of fewer an ACK of two is more than NEAR */
 #define NEAR		0.03	/* of the rate: looks differ by the ACKs at their ends */
 #define LOSING_LEAST	5U	/* looks: of fewer it may be chance that they are at one rate */
-#define LATE_PART	2U	/* half of a look: a loss in its last half is sent again behind it */
+#define LATE_PART	2U	/* half of a look: what is lost later is sent again behind it */
 #define QUEUED_PART	3U	/* a third: in the lab a fifth at most where another hop is full,
 				 * and two thirds at least where it is our own device
 				 */

@@ -545,7 +545,7 @@ static void test_starts_that_have_most(void **state)
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
-/* It is alone at its ceiling, and loses nothing; who comes then takes a third, and makes it lose. */
+/* It is alone at its ceiling, and loses nothing; who comes then takes a third: then it loses. */
 static void test_others_after_ceiling(void **state)
 {
 	unsigned short x[3] = { 2, 7, 1 };
