@@ -10,47 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctcpd_flow.h"
 #include "test.h"
 
 #include "ctcpd/judge.h"
 
-#define LOOK	200000U		/* us */
-#define POLL	5000000U
-#define MSS	1448U
 #define TOP	1000U		/* segments in a look, at the ceiling */
-
-struct flow {
-	struct flow_facts facts;
-	struct sample before, now;
-	struct interval i;
-};
 
 static void begin(struct flow *f, const char *algorithm)
 {
-	memset(f, 0, sizeof(*f));
-	snprintf(f->now.conn.algorithm, sizeof(f->now.conn.algorithm), "%s", algorithm);
-	f->now.conn.mss = MSS;
-	f->now.rtt_us = 50000;
+	flow_begin(f, algorithm);
 	f->now.snd_cwnd = 250;
 	f->now.unacked = 250;
 	f->now.snd_ssthresh = 200;
 }
 
-/* The next look: busy all its time, and nothing lost; change it, then add() */
 static struct interval *look(struct flow *f, uint32_t segs)
 {
-	f->before = f->now;
-	f->now.at_us += LOOK;
-	f->i = (struct interval){
-		.before = &f->before, .now = &f->now, .us = LOOK, .busy = LOOK,
-		.segs = segs, .acked = (uint64_t)segs * MSS, .delivered = segs,
-	};
-	return &f->i;
-}
-
-static void add(struct flow *f)
-{
-	judge_add(&f->facts, &f->i);
+	return next(f, LOOK, segs);
 }
 
 /* @n looks at that rate; each loses @lost, and leaves that window */
@@ -62,15 +39,6 @@ static void looks(struct flow *f, unsigned int n, uint32_t segs, uint32_t lost, 
 			f->now.snd_ssthresh = ssthresh;
 		add(f);
 	}
-}
-
-static void expect(const struct flow *f, enum verdict v, enum reason r)
-{
-	struct judgement j;
-
-	judge_flow(&f->facts, &j);
-	assert_string_equal(verdict_name(j.verdict), verdict_name(v));
-	assert_string_equal(reason_name(j.reason), reason_name(r));
 }
 
 /* --- what is counted ------------------------------------------------------- */

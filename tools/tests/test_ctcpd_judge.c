@@ -10,69 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctcpd_flow.h"
 #include "test.h"
 
 #include "ctcpd/judge.h"
 
-#define POLL	5000000U	/* us */
-#define LOOK	200000U
-#define MSS	1448U
-#define RTT	50000U		/* us */
 #define UNCUT	0x7fffffffU	/* ssthresh before the first loss */
 
 /* --- a flow that a test moves on by what it says --------------------------- */
 
-struct flow {
-	struct flow_facts facts;
-	struct sample before, now;
-	struct interval i;
-};
-
 static void begin(struct flow *f, const char *algorithm)
 {
-	memset(f, 0, sizeof(*f));
-	snprintf(f->now.conn.algorithm, sizeof(f->now.conn.algorithm), "%s", algorithm);
-	f->now.conn.mss = MSS;
+	flow_begin(f, algorithm);
 	f->now.conn.min_rtt = RTT;
-	f->now.rtt_us = RTT;
 	f->now.snd_cwnd = 1000;
 	f->now.unacked = 1000;
 	f->now.snd_wnd = 8000000;
 	f->now.snd_ssthresh = UNCUT;
 	f->now.delivery_rate = 12500000;
-}
-
-/* The next interval: busy all its time, and nothing lost; change it, then add() */
-static struct interval *next(struct flow *f, uint32_t us, uint32_t segs)
-{
-	f->before = f->now;
-	f->now.at_us += us;
-	f->i = (struct interval){
-		.before = &f->before, .now = &f->now, .us = us, .busy = us,
-		.segs = segs, .acked = (uint64_t)segs * MSS, .delivered = segs,
-	};
-	return &f->i;
-}
-
-static void add(struct flow *f)
-{
-	judge_add(&f->facts, &f->i);
-}
-
-static struct judgement judged(const struct flow *f)
-{
-	struct judgement j;
-
-	judge_flow(&f->facts, &j);
-	return j;
-}
-
-static void expect(const struct flow *f, enum verdict v, enum reason r)
-{
-	struct judgement j = judged(f);
-
-	assert_string_equal(verdict_name(j.verdict), verdict_name(v));
-	assert_string_equal(reason_name(j.reason), reason_name(r));
 }
 
 static void same_name(enum verdict got, enum verdict wanted)

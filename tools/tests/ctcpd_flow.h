@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A flow that a test moves on by what it says, and what the policy says of it.
+ */
+#ifndef CTCPD_TEST_FLOW_H
+#define CTCPD_TEST_FLOW_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "ctcpd/judge.h"
+
+#define POLL	5000000U	/* us */
+#define LOOK	200000U
+#define MSS	1448U
+#define RTT	50000U		/* us */
+
+struct flow {
+	struct flow_facts facts;
+	struct sample before, now;
+	struct interval i;
+};
+
+static inline void flow_begin(struct flow *f, const char *algorithm)
+{
+	memset(f, 0, sizeof(*f));
+	snprintf(f->now.conn.algorithm, sizeof(f->now.conn.algorithm), "%s", algorithm);
+	f->now.conn.mss = MSS;
+	f->now.rtt_us = RTT;
+}
+
+/* The next interval: busy all its time, and nothing lost; change it, then add() */
+static inline struct interval *next(struct flow *f, uint32_t us, uint32_t segs)
+{
+	f->before = f->now;
+	f->now.at_us += us;
+	f->i = (struct interval){
+		.before = &f->before, .now = &f->now, .us = us, .busy = us,
+		.segs = segs, .acked = (uint64_t)segs * MSS, .delivered = segs,
+	};
+	return &f->i;
+}
+
+static inline void add(struct flow *f)
+{
+	judge_add(&f->facts, &f->i);
+}
+
+static inline struct judgement judged(const struct flow *f)
+{
+	struct judgement j;
+
+	judge_flow(&f->facts, &j);
+	return j;
+}
+
+static inline void expect(const struct flow *f, enum verdict v, enum reason r)
+{
+	struct judgement j = judged(f);
+
+	assert_string_equal(verdict_name(j.verdict), verdict_name(v));
+	assert_string_equal(reason_name(j.reason), reason_name(r));
+}
+
+#endif
