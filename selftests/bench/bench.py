@@ -318,9 +318,8 @@ def write_reports(about, done, pictures, docs):
     report.write_markdown(DOCS / "README.md", about, done, pictures)
     results.write(DOCS / "results.json", about, done)
     for picture in filter(None, pictures.values()):
-        text = picture.read_text(encoding="utf-8")
-        (DOCS / picture.name).write_text(text.replace(
-            "<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1))
+        (DOCS / picture.name).write_text(
+            plots.licensed(picture.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def by_turns(every, wanted, each, part, first=0):

@@ -5,6 +5,8 @@ The same results give the same bytes: nothing of the time, of chance or of the u
 settings is in them.  Text stays text, to be found and read aloud.
 """
 
+import contextlib
+
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -44,14 +46,36 @@ def draw(experiment, path):
     """The experiment's plot; False when it has none."""
     if not experiment["description"].get("plot"):
         return False
+    with settings():
+        write(figure_of(experiment["description"]["plot"]["kind"],
+                        panels.plot_of(experiment)), path)
+    return True
+
+
+@contextlib.contextmanager
+def settings(these=None):
+    """What is drawn within looks as all plots here do, or by @these, wherever it is drawn"""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
-        figure_of(experiment["description"]["plot"]["kind"],
-                  panels.plot_of(experiment)).savefig(
-            path, format="svg",
-            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return True
+        matplotlib.rcParams.update(these or SETTINGS)
+        yield
+
+
+def write(figure, path):
+    """To SVG: the same figure gives the same bytes"""
+    figure.savefig(path, format="svg",
+                   metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+
+
+def licensed(text):
+    """An SVG that is kept in the tree"""
+    return text.replace("<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1)
+
+
+def write_licensed(figure, path):
+    """To SVG, for the tree"""
+    write(figure, path)
+    path.write_text(licensed(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def figure_of(kind, plot):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The page's plot: each remote's goodput in both runs, and what was sent again over time."""
 
-import matplotlib
 from matplotlib.figure import Figure
 
 import compare
-from plots import COLOURS, SETTINGS         # of the bench
+from plots import COLOURS, settings, write_licensed     # of the bench
 
 LOOKS = {False: (COLOURS[3], "o", "others"), True: (COLOURS[2], "s", "slow")}
 LINES = {"without": (COLOURS[2], "-"), "act": (COLOURS[1], "--")}
@@ -44,14 +43,8 @@ def over_time(pair, results):
 
 def draw(results, path):
     """The same results give the same bytes"""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
+    with settings():
         figure = Figure(figsize=(9, 3.6), facecolor="white", layout="constrained")
         for pair, part in zip(figure.subplots(1, 2), (each_remote, over_time)):
             part(pair, results)
-        figure.savefig(path, format="svg", metadata=dict.fromkeys(
-            ("Date", "Creator", "Format", "Type")))
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1),
-                    encoding="utf-8")
+        write_licensed(figure, path)

@@ -4,10 +4,10 @@
 The same matrix gives the same bytes, as with the bench's plots.
 """
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from confusion import VERDICTS
+from plots import settings, write_licensed      # of the bench
 
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "ctcpd", "font.family": "sans-serif",
             "font.size": 9}
@@ -40,13 +40,7 @@ def _draw(figure, matrix):
 
 def draw(matrix, path):
     """To SVG"""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
+    with settings(SETTINGS):
         figure = Figure(figsize=(7.2, 5.4))
         _draw(figure, matrix)
-        figure.savefig(path, format="svg", metadata=dict.fromkeys(
-            ("Date", "Creator", "Format", "Type")))
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("<svg", "<!-- SPDX-License-Identifier: GPL-2.0 -->\n<svg", 1),
-                    encoding="utf-8")
+        write_licensed(figure, path)
