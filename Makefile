@@ -137,5 +137,5 @@ clean:
 	rm -f *.o circuit/*.o circuit/.*.cmd *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order \
 		compat-config.h
 
-.PHONY: all help modules tools tests-bin demo check bench bench-quick dtn check-debug check-kernels \
-	check-mutants check-cost changes install uninstall install-dkms uninstall-dkms clean
+.PHONY: all help modules tools tests-bin demo check bench bench-quick verdicts dtn check-debug \
+	check-kernels check-mutants check-cost changes install uninstall install-dkms uninstall-dkms clean

@@ -246,14 +246,9 @@ main()
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \
 		"CHECK_SEED=$seed makes the same again"
-	KEPT_OUT=$out
-	KEPT_NOT=${FRESH:-}${CHECK_SEED:-}
-	KEPT_WORDS="$LAB_KERNEL ${CHURN:-} ${FUZZ_CALLS:-} ${NLFUZZ_MESSAGES:-} ${FAULTS:-}"
-	KEPT_WORDS="$KEPT_WORDS ${FAULTS_SEED:-}"
-	KEPT_LAB=$(kept_lab)
-	export out here top began limit seed KEPT KEPT_OUT KEPT_NOT KEPT_WORDS KEPT_LAB
-	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep \
-		named files_of draws programs_of kept_key has_passed keep is_kept kept_since
+	kept_begin "$out"
+	export out here top began limit seed
+	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep
 	tr -s ' \n' '\0\0' <<<"$tests" |
 		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -
 	if [ -n "$last" ]; then run_test "$last"; fi

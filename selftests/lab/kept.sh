@@ -83,6 +83,17 @@ kept_lab()
 	{ dpkg-query -W || cat /etc/os-release; } 2>/dev/null | sha256sum
 }
 
+# kept_begin FOLDER: of the results, before the tests, which shells of their own run
+kept_begin()
+{
+	KEPT_OUT=$1
+	KEPT_NOT=${FRESH:-}${CHECK_SEED:-}
+	KEPT_WORDS="$LAB_KERNEL ${CHURN:-} ${FUZZ_CALLS:-} ${NLFUZZ_MESSAGES:-}"
+	KEPT_LAB=$(kept_lab)
+	export KEPT KEPT_OUT KEPT_NOT KEPT_WORDS KEPT_LAB
+	export -f named files_of draws programs_of kept_key has_passed keep is_kept kept_since
+}
+
 has_passed()
 {
 	grep -q '^TEST' "$KEPT_OUT/$1.result" && ! grep -q '^FAIL' "$KEPT_OUT/$1.result"
