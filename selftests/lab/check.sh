@@ -222,8 +222,8 @@ sum()
 	local kept
 
 	kept=$(find "$out" -name '*.kept' | wc -l)
-	[ "$kept" = 0 ] || echo "$kept tests were not run again, as nothing that they read has" \
-		"changed since they passed; make check FRESH=1 runs all"
+	[ "$kept" = 0 ] || echo "not run again, as nothing that they read has changed since they" \
+		"passed: $kept of the tests; make check FRESH=1 runs all"
 	cat "$out"/*.result | awk -F '\t' '
 		$1 == "TOTAL" { p += $2; f += $3 }
 		END { printf "%d passed, %d failed, 0 skipped\n", p, f

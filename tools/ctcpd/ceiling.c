@@ -89,7 +89,7 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 		losses_add(&c->losses, i);
 }
 
-bool ceiling_is_theirs(const struct ceiling *c, unsigned int permille)
+bool ceiling_is_of_path(const struct ceiling *c, unsigned int permille)
 {
 	return c->losing >= LOSING_LEAST && c->queued < c->looks / QUEUED_PART &&
 	       c->losing * 1000 >= (c->losing + c->elsewhere) * permille;

@@ -28,6 +28,6 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 /* Looks of long ago count for half, and a ceiling that is not reached any more for nothing */
 void ceiling_age(struct ceiling *c);
 /* Our own device is not what is full there, and @permille of the looks that lose do so there */
-bool ceiling_is_theirs(const struct ceiling *c, unsigned int permille);
+bool ceiling_is_of_path(const struct ceiling *c, unsigned int permille);
 
 #endif

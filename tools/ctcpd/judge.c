@@ -433,7 +433,7 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 /* What is full is not our own device, and so much of what loses does so at one rate. */
 static bool loses_at_ceiling(const struct flow_facts *f, unsigned int permille)
 {
-	return ceiling_is_theirs(&f->ceiling, permille);
+	return ceiling_is_of_path(&f->ceiling, permille);
 }
 
 /* -ln of how likely chance gives losses at such times */

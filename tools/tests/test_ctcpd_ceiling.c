@@ -229,14 +229,14 @@ static void test_theirs(void **state)
 	struct ceiling c = { .looks = 30, .queued = 9, .losing = 5, .elsewhere = 15 };
 
 	(void)state;
-	assert_true(ceiling_is_theirs(&c, 250));
-	assert_false(ceiling_is_theirs(&c, 251));
+	assert_true(ceiling_is_of_path(&c, 250));
+	assert_false(ceiling_is_of_path(&c, 251));
 	c.queued = 10;
-	assert_false(ceiling_is_theirs(&c, 250));
+	assert_false(ceiling_is_of_path(&c, 250));
 	c.queued = 0;
 	c.losing = 4;
 	c.elsewhere = 0;
-	assert_false(ceiling_is_theirs(&c, 250));
+	assert_false(ceiling_is_of_path(&c, 250));
 }
 
 static void test_age(void **state)
