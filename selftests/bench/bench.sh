@@ -7,13 +7,9 @@
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../.." && pwd)
 
-"$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
-	libnl-route-3-dev libkmod-dev libjansson-dev \
-		libsqlite3-dev libinih-dev libmicrohttpd-dev iperf3 nuttcp tshark tcpdump \
-	pv socat python3-matplotlib python3-markdown iproute2 iputils-ping ethtool procps busybox kmod
-make -s -C "$top" tools
+"$here/../lab/make-tools.sh" iperf3 nuttcp tshark tcpdump pv socat python3-matplotlib \
+	python3-markdown iputils-ping
 make -s -C "$here/.." ../build/bin/circuit_nl ../build/bin/lowat.so
 export PYTHONDONTWRITEBYTECODE=1
 if [ "$*" = scale ]; then

@@ -6,11 +6,7 @@
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../.." && pwd)
 
-"$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
-	libnl-route-3-dev libkmod-dev libjansson-dev libsqlite3-dev libinih-dev \
-	libmicrohttpd-dev python3-matplotlib iproute2 ethtool procps busybox kmod
-make -s -C "$top" tools
+"$here/../lab/make-tools.sh" python3-matplotlib
 export PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 "$here/dtn.py" --jobs "${BENCH_JOBS:-$(nproc)}" "$@"

@@ -6,12 +6,8 @@
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../.." && pwd)
 
-"$here/../lab/need.sh" python3 gcc make pkg-config libmnl-dev libnl-3-dev \
-	libnl-route-3-dev libkmod-dev libjansson-dev libsqlite3-dev libinih-dev \
-	libmicrohttpd-dev python3-matplotlib iproute2 ethtool procps busybox kmod
-make -s -C "$top" tools
+"$here/../lab/make-tools.sh" python3-matplotlib
 make -s -C "$here/.." ../build/bin/ctcpd_traffic ../build/bin/circuit_arrivals
 export PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 "$here/flows.py" --half score --jobs "${BENCH_JOBS:-$(nproc)}"
