@@ -83,14 +83,19 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 	c->was_there = there;
 	if (losses_begin(i)) {
 		c->losing += there || was;
-		c->elsewhere += !there && !was;
+		c->elsewhere += tells(i, held) && !there && !was;
 	}
 	if (there || was)
 		losses_add(&c->losses, i);
 }
 
+bool ceiling_is_ours(const struct ceiling *c)
+{
+	return c->looks && c->queued * QUEUED_PART >= c->looks;
+}
+
 bool ceiling_is_of_path(const struct ceiling *c, unsigned int permille)
 {
-	return c->losing >= LOSING_LEAST && c->queued < c->looks / QUEUED_PART &&
+	return c->losing >= LOSING_LEAST && !ceiling_is_ours(c) &&
 	       c->losing * 1000 >= (c->losing + c->elsewhere) * permille;
 }

@@ -17,7 +17,7 @@ struct ceiling {
 	float highest, rate;		/* bytes/s: of all looks, and of all but that one */
 	float counted_from;		/* what @rate was when counting began */
 	uint16_t looks, queued;		/* at it; with data in a queue of this host */
-	uint16_t losing, elsewhere;	/* looks that lost something: there; at other rates */
+	uint16_t losing, elsewhere;	/* looks that lost something: there; at another rate */
 	bool was_there;			/* in the interval before */
 	bool reached;			/* since ceiling_age() */
 	struct losses losses;		/* those at it */
@@ -27,7 +27,9 @@ struct ceiling {
 void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool queued);
 /* Looks of long ago count for half, and a ceiling that is not reached any more for nothing */
 void ceiling_age(struct ceiling *c);
-/* Our own device is not what is full there, and @permille of the looks that lose do so there */
+/* Our own device is what is full there; false where no ceiling is known */
+bool ceiling_is_ours(const struct ceiling *c);
+/* It is not, and @permille of the looks that lose do so there */
 bool ceiling_is_of_path(const struct ceiling *c, unsigned int permille);
 
 #endif

@@ -414,7 +414,8 @@ static bool is_too_little(const struct flow_facts *f, struct judgement *j)
 
 static bool has_steady_rate(const struct flow_facts *f)
 {
-	return f->rates.n >= RATES_LEAST && series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
+	return f->rates.n >= RATES_LEAST && !ceiling_is_ours(&f->ceiling) &&
+	       series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
 }
 
 /* Between them it may lose by chance, which says nothing of where. */

@@ -230,13 +230,40 @@ static void test_theirs(void **state)
 
 	(void)state;
 	assert_true(ceiling_is_of_path(&c, 250));
+	assert_false(ceiling_is_ours(&c));
 	assert_false(ceiling_is_of_path(&c, 251));
 	c.queued = 10;
+	assert_true(ceiling_is_ours(&c));
 	assert_false(ceiling_is_of_path(&c, 250));
 	c.queued = 0;
 	c.losing = 4;
 	c.elsewhere = 0;
 	assert_false(ceiling_is_of_path(&c, 250));
+	c = (struct ceiling){ 0 };	/* none is known */
+	assert_false(ceiling_is_ours(&c));
+	c.looks = 2;
+	assert_false(ceiling_is_ours(&c));
+}
+
+/* A look that was idle for a part has no rate to tell where it lost. */
+static void test_idle_look(void **state)
+{
+	struct ceiling c = { 0 };
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	f.now.rtt_us = 1000;
+	ceiling_add(&c, look(&f, TOP), false, false);
+	ceiling_add(&c, look(&f, TOP), false, false);
+	idle_more(look(&f, TOP / 2));
+	f.i.retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.elsewhere, 0);
+	look(&f, TOP / 2)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.elsewhere, 1);
+	assert_int_equal(c.losing, 0);
 }
 
 static void test_age(void **state)
@@ -375,6 +402,8 @@ static void test_chance(void **state)
 		struct judgement j;
 
 		begin(&f, "cubic");
+		/* and the window is what that loss leaves (RFC 9438, 5.1) */
+		f.now.snd_cwnd = (uint32_t)(1.054 * pow(RTT / 1e6 * TOP / mean, 0.75));
 		for (i = 0; i < 200; i++) {
 			uint32_t lost = 0;
 			double p = exp(-mean), u = erand48(x);
@@ -539,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_higher),
 		cmocka_unit_test(test_next_look),
 		cmocka_unit_test(test_theirs),
+		cmocka_unit_test(test_idle_look),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_lower_path),
 		cmocka_unit_test(test_pauses),

@@ -46,6 +46,8 @@ static const struct row {
 	{ "application-window", VERDICT_APP_WINDOW, REASON_FLIGHT },
 	{ "remote-window", VERDICT_REMOTE_WINDOW, REASON_TIME },
 	{ "send-buffer", VERDICT_SEND_BUFFER, REASON_TIME },
+	/* its rate stays the same, but that is our own port's, which others share */
+	{ "loss-others-own-port", VERDICT_LOSS, REASON_OTHERS },
 	{ "clean", VERDICT_CLEAN, REASON_NO_LOSS },
 };
 
