@@ -26,8 +26,8 @@
  * Reno is then W = 1.22 / sqrt(p) (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)), of CUBIC
  * W = 1.054 (rtt / p)^0.75 (RFC 9438, 5.1).  If the segments go in bursts of k, the window is cut
  * once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast for its losses
- * loses in bursts.  That needs the algorithm, and a flow that nothing else holds, so that k
- * is taken from the counts instead.  Two things are asked of them:
+ * loses in bursts.  A flow that something else holds, too, has a smaller window, never a
+ * larger one.  Three things are asked of the counts:
  *
  *  when	In cell i, n(i) segments were sent and x(i) lost; p = sum x / sum n.  By chance
  *		chi2 = sum (x - n p)^2 / (n p) is k - 1 of k cells, with the variance
@@ -38,6 +38,9 @@
  *		and chance gives such a z > 0 with a probability of about exp(-z^2 / 2).  What is
  *		more even than chance has no z below -sqrt(k / 2): there chi2 is taken to have a
  *		gamma distribution of that mean and variance (losses.c, even_by_chance()).
+ *  how large	Of Reno and of CUBIC, whether more was lost than chance may hit with windows
+ *		such as it had (response.h).  Then the losses come in bursts, though these may be
+ *		even from look to look: what "when" tells is more, or this.
  *  where	ssthresh behind a loss is a fixed share of the window that met it.  A
  *		bottleneck without others' traffic has always the same room, C x rtt and its
  *		buffer, and is overrun at the same window each time (of Reno, CUBIC and H-TCP
@@ -48,9 +51,10 @@
  *		a window that the bottleneck was overrun at (losses.c, is_of_same_burst()).
  *		series_chance() bounds how likely chance puts four of five as near as they are.
  *
- * Both are independent of each other by chance: their logarithms are added (Fisher), and
+ * When and where are independent of each other by chance: their logarithms are added (Fisher),
+ * and
  *
- *	-ln P(when) - ln P(where) >= NOT_CHANCE		the losses have a cause
+ *	-ln P(when, or how large) - ln P(where) >= NOT_CHANCE		the losses have a cause
  *
  * The cause is the receiver or the last hop before it, if what it takes is always the same: the
  * windows at loss; or the rate of the seconds that lose, where the algorithm does not heed
@@ -145,7 +149,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 672, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 680, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -224,6 +228,7 @@ static void age(struct flow_facts *f)
 	f->app_rtt_max = 0;
 	ceiling_age(&f->ceiling);
 	starts_age(&f->starts);
+	response_age(&f->response);
 }
 
 /*
@@ -356,6 +361,7 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_second(f, i);
 	losses_add(&f->losses, i);
 	starts_add(&f->starts, i);
+	response_add(&f->response, i);
 	ceiling_add(&f->ceiling, i, is_app_limited(i->now), is_queued(i->now));
 }
 
@@ -449,7 +455,7 @@ static double against_chance_when(const struct flow_facts *f, const struct losse
 
 static double against_chance(const struct flow_facts *f, const struct losses_say *say)
 {
-	return against_chance_when(f, say) - say->chance;
+	return fmax(against_chance_when(f, say), say->response) - say->chance;
 }
 
 static bool own_device_is_full(const struct flow_facts *f)
@@ -490,9 +496,9 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 	if (overrun_shown(f, &say) < NOT_CHANCE)
 		return false;
 	fill_losses(&say, j);
-	if (-say.chance >= against_chance_when(f, &say))
+	if (-say.chance >= fmax(against_chance_when(f, &say), say.response))
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
-	if (say.z <= 0)
+	if (say.z <= 0 && say.when >= say.response)
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
 	return says(j, VERDICT_OVERRUN, has_one_rate(f, &say) ? REASON_BURSTS : REASON_STARTS);
 }
@@ -561,6 +567,7 @@ void judge_flow(const struct flow_facts *f, struct judgement *j)
 	struct losses_say say;
 
 	losses_say(&f->losses, &say);
+	say.response = response_against_chance(&f->response);
 	fill(f, &say, j);
 	if (is_too_little(f, j) || dropped_here(f, j))
 		return;

@@ -11,6 +11,7 @@
 #include "ceiling.h"
 #include "interval.h"
 #include "losses.h"
+#include "response.h"
 #include "starts.h"
 #include "verdict.h"
 
@@ -21,7 +22,7 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 672 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 680 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -46,6 +47,7 @@ struct flow_facts {
 	struct losses losses;
 	struct ceiling ceiling;
 	struct starts starts;
+	struct response response;
 };
 
 void judge_add(struct flow_facts *f, const struct interval *i);

@@ -26,12 +26,16 @@ struct losses {
 	struct series levels;		/* segments: ssthresh after a loss */
 	uint32_t bursts : SERIES_MAX;	/* which of @levels met one, a bit for each place */
 	uint32_t was_cut : 1;		/* the window, in the interval before */
+	uint32_t is_reno : 1;		/* its algorithm */
 };
 
 struct losses_say {
 	double dispersion;	/* variance of a cell's losses over what chance would give; 1 */
 	double z;		/* how many standard deviations that is from chance */
 	double when;		/* -ln of how likely chance puts it so far from 1 */
+	double response;	/* -ln of how likely chance allows such windows, of all losses; 0:
+				 * not known, or of some of them (response.h)
+				 */
 	uint32_t level;		/* segments, median of the windows at loss */
 	double width;		/* of the narrowest range that has four of five, / level */
 	double chance;		/* ln of how likely chance alone puts them so close, <= 0 */

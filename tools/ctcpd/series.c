@@ -44,14 +44,13 @@ static unsigned int most_of(const struct series *s, enum series_most most)
 	return s->n - s->n / (most == TWO_OF_THREE ? 3 : 5);
 }
 
-double series_width(const struct series *s, enum series_most most)
+/* The narrowest range that has @k of two values or more, over the median */
+static double width_of(const struct series *s, unsigned int k)
 {
-	unsigned int i, k = most_of(s, most);
 	float list[SERIES_MAX];
+	unsigned int i;
 	double least;
 
-	if (s->n < 2)
-		return 0;
 	sorted(s, list);
 	least = list[k - 1] - list[0];
 	for (i = 1; i + k <= s->n; i++)
@@ -59,18 +58,32 @@ double series_width(const struct series *s, enum series_most most)
 	return list[s->n / 2] > 0 ? least / list[s->n / 2] : HUGE_VAL;
 }
 
+double series_width(const struct series *s, enum series_most most)
+{
+	return s->n < 2 ? 0 : width_of(s, most_of(s, most));
+}
+
 /*
- * A bound as for scan statistics: of all choices of k of n values, and of which of them is the
- * least, each time the other k - 1 fall within the width of that one.
+ * ln of how likely, at most, chance gives @k of @n values so @near: of all choices of k, and of
+ * which of them is the least, each time the other k - 1 fall within the width of that one
+ * (a bound as for scan statistics).
  */
+static double chance_of(unsigned int n, unsigned int k, double near)
+{
+	double choices = lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + log(k);
+
+	return choices + (k - 1) * log(near);
+}
+
 double series_chance(const struct series *s, double density, double least)
 {
-	unsigned int n = s->n, k = most_of(s, FOUR_OF_FIVE);
-	double width, choices;
+	unsigned int n = s->n, first = most_of(s, FOUR_OF_FIVE), k;
+	double chance = 0;
 
 	if (n < 2)
 		return 0;
-	width = fmax(series_width(s, FOUR_OF_FIVE), least);
-	choices = lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + log(k);
-	return fmin(0, choices + (k - 1) * log(width * density));
+	for (k = first; k <= n; k++)
+		chance = fmin(chance, chance_of(n, k, fmax(width_of(s, k), least) * density));
+	/* the rarest of so many is that much less rare */
+	return fmin(0, chance + log(n - first + 1.0));
 }

@@ -29,8 +29,8 @@ enum series_most { TWO_OF_THREE, FOUR_OF_FIVE };
  */
 double series_width(const struct series *s, enum series_most most);
 /*
- * ln of how likely, at most, chance gives four of five no wider a range.  Where it puts them
- * most densely, @density of them lie within a range as wide as their median; values are taken
+ * ln of how likely, at most, chance gives four of five, or more of them, or all, no wider a
+ * range; of these the rarest.  Where it puts them most densely, @density of them lie within a range as wide as their median; values are taken
  * to be no nearer than @least (of the median).
  */
 double series_chance(const struct series *s, double density, double least);

@@ -980,8 +980,8 @@ static void test_small_bursts(void **state)
 		uint16_t levels;
 		enum verdict verdict;
 	} rows[] = {
-		{ "cubic", steady, 3, VERDICT_OVERRUN },
-		{ "cubic", uneven, 3, VERDICT_LOSS },
+		{ "htcp", steady, 3, VERDICT_OVERRUN },
+		{ "htcp", uneven, 3, VERDICT_LOSS },
 		{ "bbr", steady, 0, VERDICT_LOSS },	/* its rate heeds no loss */
 	};
 	struct flow f;
@@ -1102,6 +1102,7 @@ static struct series series_of(const double *list, unsigned int n)
 static void test_series(void **state)
 {
 	static const double list[] = { 100, 300, 102, 101, 104 };
+	static const double alike[] = { 101, 103, 102, 102, 103 };
 	struct series s = series_of(list, 1);
 	unsigned int i;
 	double chance;
@@ -1114,10 +1115,13 @@ static void test_series(void **state)
 	series_add(&s, 98);
 	assert_true(fabs(series_width(&s, TWO_OF_THREE) - 4 / 102.0) < 0.000001);
 	s = series_of(list, 5);
-	/* 5 x 4 choices, and three times 4 / 102 x 2.5; or, at the least, 0.5 x 2.5 */
-	chance = log(20) + 3 * log(10 / 102.0);
+	/* 5 x 4 choices, and three times 4 / 102 x 2.5; or, at the least, 0.5 x 2.5; of two */
+	chance = log(20) + 3 * log(10 / 102.0) + log(2);
 	assert_true(fabs(series_chance(&s, 2.5, 0.005) - chance) < 0.00001);
 	assert_true(series_chance(&s, 2.5, 0.5) == 0);
+	s = series_of(alike, 5);	/* all are rarer than four of them */
+	chance = log(5) + 4 * log(5 / 102.0) + log(2);
+	assert_true(fabs(series_chance(&s, 2.5, 0.005) - chance) < 0.00001);
 	assert_true(isinf(series_width(&(struct series){ .n = 2 }, FOUR_OF_FIVE)));
 	for (i = 0; i < SERIES_MAX; i++)	/* the oldest go */
 		series_add(&s, 7);

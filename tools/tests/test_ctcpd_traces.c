@@ -34,6 +34,11 @@ static const struct row {
 	{ "overrun-starts", VERDICT_OVERRUN, REASON_STARTS },
 	/* other people share the slow hop for half of the time */
 	{ "overrun-others-also", VERDICT_OVERRUN, REASON_BURSTS },
+	/* a window of 9 in spite of a loss in twenty, in each look as many */
+	{ "overrun-large-windows", VERDICT_OVERRUN, REASON_BURSTS },
+	/* five losses in twenty seconds, all at one window; and six of Reno's, which pauses */
+	{ "overrun-few-alike", VERDICT_OVERRUN, REASON_SAME_WINDOW },
+	{ "overrun-reno-alike", VERDICT_OVERRUN, REASON_SAME_WINDOW },
 	{ "loss-random", VERDICT_LOSS, REASON_RANDOM },
 	/* by chance, at the rate of the path, or of our own device, where the window stops */
 	{ "loss-bbr", VERDICT_LOSS, REASON_RANDOM },
@@ -41,13 +46,13 @@ static const struct row {
 	/* other people's connections come and go */
 	{ "loss-others", VERDICT_LOSS, REASON_OTHERS },
 	{ "loss-others-bbr", VERDICT_LOSS, REASON_OTHERS },
+	/* its rate stays the same, but that is our own port's, which others share */
+	{ "loss-others-own-port", VERDICT_LOSS, REASON_OTHERS },
 	{ "local-drops", VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE },
 	{ "application", VERDICT_APPLICATION, REASON_TIME },
 	{ "application-window", VERDICT_APP_WINDOW, REASON_FLIGHT },
 	{ "remote-window", VERDICT_REMOTE_WINDOW, REASON_TIME },
 	{ "send-buffer", VERDICT_SEND_BUFFER, REASON_TIME },
-	/* its rate stays the same, but that is our own port's, which others share */
-	{ "loss-others-own-port", VERDICT_LOSS, REASON_OTHERS },
 	{ "clean", VERDICT_CLEAN, REASON_NO_LOSS },
 };
 

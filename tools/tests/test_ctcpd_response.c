@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Windows against losses: what chance may hit, and which losses are too many for it.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ctcpd_flow.h"
+#include "test.h"
+
+#include "ctcpd/judge.h"
+#include "ctcpd/response.h"
+
+static struct flow with_window(const char *algorithm, uint32_t cwnd, uint32_t rtt_us)
+{
+	struct flow f;
+
+	flow_begin(&f, algorithm);
+	f.now.snd_cwnd = cwnd;
+	f.now.snd_ssthresh = cwnd;
+	f.now.rtt_us = rtt_us;
+	return f;
+}
+
+/* Losses that go with a million segments at that window */
+static double allowed(const char *algorithm, uint32_t cwnd, uint32_t rtt_us)
+{
+	struct flow f = with_window(algorithm, cwnd, rtt_us);
+	struct response r = { 0 };
+
+	next(&f, LOOK, 1000000);
+	f.before = f.now;
+	response_add(&r, &f.i);
+	return r.allowed;
+}
+
+static void near(double got, double expected)
+{
+	if (fabs(got - expected) > expected / 1000)
+		fail_msg("expected %g, got %g", expected, got);
+}
+
+/* W = sqrt(1.5 / p), and W = 1.054 (rtt / p)^0.75 where that is more */
+static void test_allowed(void **state)
+{
+	(void)state;
+	near(allowed("reno", 10, 100000), 15000);
+	near(allowed("reno", 100, 100000), 150);
+	near(allowed("reno", 1, 100000), 1000000);
+	near(allowed("cubic", 10, 1000), 15000);
+	near(allowed("cubic", 200, 100000), 1e5 * pow(1.054 / 200, 4 / 3.0));
+	near(allowed("cubic", 200, 1000), 37.5);
+	near(allowed("cubic", 1, 300000), 1000000);
+	/* of others nothing is known */
+	near(allowed("htcp", 200, 100000), 1000000);
+	near(allowed("bbr", 200, 100000), 1000000);
+}
+
+/* Of two samples the mean: a window of 10 and one of 30 are one of 20 */
+static void test_mean(void **state)
+{
+	struct flow f = with_window("reno", 10, RTT);
+	struct response r = { 0 };
+
+	(void)state;
+	next(&f, LOOK, 1000000);
+	f.now.snd_cwnd = 30;
+	response_add(&r, &f.i);
+	near(r.allowed, 3750);
+}
+
+static void lose(struct response *r, struct flow *f, uint32_t us)
+{
+	next(f, us, 1000)->retrans = 9;
+	f->i.dsack_dups = 2;
+	response_add(r, &f->i);
+}
+
+/* What was sent again for nothing was not lost; not the first cut, nor a poll, nor no window */
+static void test_counted(void **state)
+{
+	struct flow f = with_window("reno", 10, RTT);
+	struct response r = { 0 };
+
+	(void)state;
+	lose(&r, &f, LOOK);
+	assert_true(r.lost == 7);
+	near(r.allowed, 15);
+	lose(&r, &f, LOOK_MOST_US);
+	assert_true(r.lost == 14);
+	lose(&r, &f, LOOK_MOST_US + 1);
+	assert_true(r.lost == 14);
+	f.now.snd_ssthresh = INFINITE_SSTHRESH;
+	lose(&r, &f, LOOK);
+	assert_true(r.lost == 14);
+	f.now.snd_ssthresh = 10;
+	f.now.snd_cwnd = 0;
+	lose(&r, &f, LOOK);
+	assert_true(r.lost == 14);
+	near(r.allowed, 30);
+	response_age(&r);
+	assert_true(r.lost == 7);
+	near(r.allowed, 15);
+}
+
+/* What is two minutes old counts for half, in a flow's facts, too. */
+static void test_age(void **state)
+{
+	struct flow f = with_window("reno", 10, RTT);
+
+	(void)state;
+	next(&f, LOOK, 1000)->retrans = 8;
+	add(&f);
+	assert_true(f.facts.response.lost == 8);
+	next(&f, 120000000, 1000);
+	add(&f);
+	next(&f, LOOK, 0);
+	add(&f);
+	assert_true(f.facts.response.lost == 4);
+	near(f.facts.response.allowed, 7.5);
+}
+
+static void test_against_chance(void **state)
+{
+	struct response r = { .lost = 160, .allowed = 100 };
+
+	(void)state;
+	assert_true(response_against_chance(&r) == 0);
+	r.lost = 320;	/* twice what is granted to the model */
+	near(response_against_chance(&r), 320 * log(2) - 160);
+	r = (struct response){ .lost = 10 };
+	assert_true(response_against_chance(&r) == 0);	/* nothing was sent */
+}
+
+/*
+ * Ten losses in each look at the ceiling of its rate, as even as chance leaves them: with a
+ * window of 10 of 1000 segments that is chance, with one of 20 it is not.
+ */
+static struct judgement at_ceiling(const char *algorithm, uint32_t cwnd)
+{
+	static const uint32_t lost[] = { 14, 6, 10, 15, 5, 10, 13, 7 };
+	struct flow f = with_window(algorithm, cwnd, 5000);
+	unsigned int i;
+
+	f.now.snd_wnd = 1 << 20;
+	f.now.unacked = cwnd;
+	for (i = 0; i < 80; i++) {
+		next(&f, LOOK, 1000)->retrans = lost[i % ARRAY_SIZE(lost)];
+		f.now.snd_ssthresh = 7 + i * 7 % 23;	/* at any window */
+		add(&f);
+	}
+	return judged(&f);
+}
+
+static void test_verdict(void **state)
+{
+	struct judgement j = at_ceiling("reno", 10);
+
+	(void)state;
+	assert_int_equal(j.verdict, VERDICT_LOSS);
+	j = at_ceiling("reno", 20);
+	assert_int_equal(j.verdict, VERDICT_OVERRUN);
+	assert_int_equal(j.reason, REASON_BURSTS);
+	j = at_ceiling("htcp", 20);
+	assert_int_equal(j.verdict, VERDICT_LOSS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_mean),
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_against_chance),
+		cmocka_unit_test(test_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
