@@ -220,8 +220,11 @@ static void say_levels(const struct losses *l, struct losses_say *say)
 	say->level = (uint32_t)level;
 	say->width = series_width(levels, FOUR_OF_FIVE);
 	say->chance = 0;
-	if (level >= LEVEL_LEAST)
-		say->chance = series_chance(levels, density, fmax(WIDTH_LEAST, 1 / level));
+	if (level < LEVEL_LEAST)
+		return;
+	/* CUBIC's density has room for what rounding hides, Reno's has not */
+	say->chance = series_chance(levels, density, l->is_reno ? 1 / level : 0,
+				    fmax(WIDTH_LEAST, 1 / level));
 }
 
 static void say_bursts(const struct losses *l, struct losses_say *say)

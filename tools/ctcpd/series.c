@@ -75,15 +75,18 @@ static double chance_of(unsigned int n, unsigned int k, double near)
 	return choices + (k - 1) * log(near);
 }
 
-double series_chance(const struct series *s, double density, double least)
+double series_chance(const struct series *s, double density, double step, double least)
 {
 	unsigned int n = s->n, first = most_of(s, FOUR_OF_FIVE), k;
 	double chance = 0;
 
 	if (n < 2)
 		return 0;
-	for (k = first; k <= n; k++)
-		chance = fmin(chance, chance_of(n, k, fmax(width_of(s, k), least) * density));
+	for (k = first; k <= n; k++) {
+		double near = fmax(width_of(s, k) + step, least);
+
+		chance = fmin(chance, chance_of(n, k, density * near));
+	}
 	/* the rarest of so many is that much less rare */
 	return fmin(0, chance + log(n - first + 1.0));
 }

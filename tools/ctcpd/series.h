@@ -30,9 +30,10 @@ enum series_most { TWO_OF_THREE, FOUR_OF_FIVE };
 double series_width(const struct series *s, enum series_most most);
 /*
  * ln of how likely, at most, chance gives four of five, or more of them, or all, no wider a
- * range; of these the rarest.  Where it puts them most densely, @density of them lie within a range as wide as their median; values are taken
- * to be no nearer than @least (of the median).
+ * range; of these the rarest.  Where it puts them most densely, @density of them lie within a
+ * range as wide as their median.  Values are rounded to @step, so that 6 and 7 lie in a range
+ * of two, and are taken to be no nearer than @least; both are of the median.
  */
-double series_chance(const struct series *s, double density, double least);
+double series_chance(const struct series *s, double density, double step, double least);
 
 #endif

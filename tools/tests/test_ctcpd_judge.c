@@ -1117,11 +1117,14 @@ static void test_series(void **state)
 	s = series_of(list, 5);
 	/* 5 x 4 choices, and three times 4 / 102 x 2.5; or, at the least, 0.5 x 2.5; of two */
 	chance = log(20) + 3 * log(10 / 102.0) + log(2);
-	assert_true(fabs(series_chance(&s, 2.5, 0.005) - chance) < 0.00001);
-	assert_true(series_chance(&s, 2.5, 0.5) == 0);
+	assert_true(fabs(series_chance(&s, 2.5, 0, 0.005) - chance) < 0.00001);
+	assert_true(series_chance(&s, 2.5, 0, 0.5) == 0);
 	s = series_of(alike, 5);	/* all are rarer than four of them */
 	chance = log(5) + 4 * log(5 / 102.0) + log(2);
-	assert_true(fabs(series_chance(&s, 2.5, 0.005) - chance) < 0.00001);
+	assert_true(fabs(series_chance(&s, 2.5, 0, 0.005) - chance) < 0.00001);
+	/* whole segments: 101 to 103 are three of them, not two */
+	chance = log(5) + 4 * log(7.5 / 102.0) + log(2);
+	assert_true(fabs(series_chance(&s, 2.5, 1 / 102.0, 0.005) - chance) < 0.00001);
 	assert_true(isinf(series_width(&(struct series){ .n = 2 }, FOUR_OF_FIVE)));
 	for (i = 0; i < SERIES_MAX; i++)	/* the oldest go */
 		series_add(&s, 7);
