@@ -27,13 +27,27 @@ static double loss_for(const struct sample *s, double cwnd)
 	return fmin(1, fmax(reno, s->rtt_us / 1e6 * pow(1.054 / cwnd, 4.0 / 3)));
 }
 
+/*
+ * Slow start leaves a window of any size, which a few cuts, and recoveries longer than a look,
+ * bring down to what the losses leave: till then these are too many for it, whatever they are.
+ */
+static bool has_settled(const struct interval *i)
+{
+	return losses_begin(i) && i->before->snd_ssthresh < INFINITE_SSTHRESH &&
+	       i->now->snd_ssthresh >= i->before->snd_ssthresh;
+}
+
 void response_add(struct response *r, const struct interval *i)
 {
 	double cwnd = (i->before->snd_cwnd + (double)i->now->snd_cwnd) / 2;
 
 	if (losses_in_startup(i) || i->us > LOOK_MOST_US || cwnd < 1)
 		return;
-	r->lost += (float)losses_of(i);
+	r->settled |= has_settled(i);
+	if (!r->settled)
+		return;
+	/* a D-SACK follows by a round trip, which may be in the next look */
+	r->lost = fmaxf(0, r->lost + (float)i->retrans - (float)i->dsack_dups);
 	r->allowed += (float)(i->segs * loss_for(i->now, cwnd));
 }
 

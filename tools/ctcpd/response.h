@@ -6,11 +6,14 @@
 #ifndef CTCPD_RESPONSE_H
 #define CTCPD_RESPONSE_H
 
+#include <stdbool.h>
+
 #include "interval.h"
 
 struct response {
-	float lost;		/* segments, since the first cut of the window */
+	float lost;		/* segments, since @settled */
 	float allowed;		/* ... that chance may hit with windows such as it had */
+	bool settled;		/* a cut has left no less than the one before */
 };
 
 void response_add(struct response *r, const struct interval *i);

@@ -2,6 +2,7 @@
 /*
  * Windows against losses: what chance may hit, and which losses are too many for it.
  */
+#include <linux/tcp.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static struct flow with_window(const char *algorithm, uint32_t cwnd, uint32_t rt
 static double allowed(const char *algorithm, uint32_t cwnd, uint32_t rtt_us)
 {
 	struct flow f = with_window(algorithm, cwnd, rtt_us);
-	struct response r = { 0 };
+	struct response r = { .settled = true };
 
 	next(&f, LOOK, 1000000);
 	f.before = f.now;
@@ -60,7 +61,7 @@ static void test_allowed(void **state)
 static void test_mean(void **state)
 {
 	struct flow f = with_window("reno", 10, RTT);
-	struct response r = { 0 };
+	struct response r = { .settled = true };
 
 	(void)state;
 	next(&f, LOOK, 1000000);
@@ -120,6 +121,47 @@ static void test_age(void **state)
 	near(f.facts.response.allowed, 7.5);
 }
 
+/* D-SACKs of what one look sent again come in the next, which sends nothing again. */
+static void test_late_dsack(void **state)
+{
+	struct flow f = with_window("reno", 10, RTT);
+	struct response r = { 0 };
+
+	(void)state;
+	lose(&r, &f, LOOK);
+	next(&f, LOOK, 1000)->dsack_dups = 6;
+	response_add(&r, &f.i);
+	assert_true(r.lost == 1);
+	next(&f, LOOK, 1000)->dsack_dups = 6;
+	response_add(&r, &f.i);
+	assert_true(r.lost == 0);
+}
+
+/* Behind slow start each cut leaves less than the one before, and a recovery lasts for looks. */
+static void test_settles(void **state)
+{
+	struct flow f = with_window("reno", 1000, RTT);
+	struct response r = { 0 };
+	uint32_t ssthresh;
+
+	(void)state;
+	for (ssthresh = 500; ssthresh > 100; ssthresh /= 2) {
+		next(&f, LOOK, 1000)->retrans = 9;
+		f.now.snd_ssthresh = ssthresh;
+		f.now.ca_state = TCP_CA_Recovery;
+		response_add(&r, &f.i);
+		lose(&r, &f, LOOK);	/* of the same recovery */
+		f.now.ca_state = TCP_CA_Open;
+		next(&f, LOOK, 1000);
+		response_add(&r, &f.i);
+	}
+	assert_true(r.lost == 0);
+	assert_true(r.allowed == 0);
+	f.now.snd_ssthresh++;
+	lose(&r, &f, LOOK);
+	assert_true(r.lost == 7);
+}
+
 static void test_against_chance(void **state)
 {
 	struct response r = { .lost = 160, .allowed = 100 };
@@ -172,6 +214,8 @@ int main(void)
 		cmocka_unit_test(test_mean),
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_late_dsack),
+		cmocka_unit_test(test_settles),
 		cmocka_unit_test(test_against_chance),
 		cmocka_unit_test(test_verdict),
 	};
