@@ -15,10 +15,15 @@
 				 * and two thirds at least where it is our own device
 				 */
 
+static bool is_idle(const struct interval *i)
+{
+	return i->busy < i->us / 10 * 9;
+}
+
 static bool tells(const struct interval *i, bool held)
 {
 	return !held && i->us >= LOOK_LEAST_US && i->us <= LOOK_MOST_US &&
-	       i->delivered >= DELIVERED_LEAST && i->busy >= i->us / 10 * 9 &&
+	       i->delivered >= DELIVERED_LEAST && !is_idle(i) &&
 	       i->rwnd + i->sndbuf < i->us / 10;
 }
 
@@ -83,7 +88,7 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 	c->was_there = there;
 	if (losses_begin(i)) {
 		c->losing += there || was;
-		c->elsewhere += tells(i, held) && !there && !was;
+		c->elsewhere += !is_idle(i) && !there && !was;
 	}
 	if (there || was)
 		losses_add(&c->losses, i);

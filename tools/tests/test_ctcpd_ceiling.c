@@ -263,6 +263,12 @@ static void test_idle_look(void **state)
 	look(&f, TOP / 2)->retrans = 7;
 	ceiling_add(&c, &f.i, false, false);
 	assert_int_equal(c.elsewhere, 1);
+	/* what is too little to be a ceiling is another rate than that of one, held or not */
+	look(&f, 10)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	look(&f, TOP / 2)->retrans = 7;
+	ceiling_add(&c, &f.i, true, false);
+	assert_int_equal(c.elsewhere, 3);
 	assert_int_equal(c.losing, 0);
 }
 
