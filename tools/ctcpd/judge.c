@@ -26,8 +26,8 @@
  * Reno is then W = 1.22 / sqrt(p) (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)), of CUBIC
  * W = 1.054 (rtt / p)^0.75 (RFC 9438, 5.1).  If the segments go in bursts of k, the window is cut
  * once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast for its losses
- * loses in bursts.  A flow that something else holds, too, has a smaller window, never a
- * larger one.  Three things are asked of the counts:
+ * loses in bursts.  What else holds a flow leaves it a smaller window.  Three things are asked of
+ * the counts:
  *
  *  when	In cell i, n(i) segments were sent and x(i) lost; p = sum x / sum n.  By chance
  *		chi2 = sum (x - n p)^2 / (n p) is k - 1 of k cells, with the variance
@@ -49,7 +49,9 @@
  *		to 0.46 (simulated round by round, losses of 1e-5 to 1e-2, 2 to 200 ms).
  *		A burst that outlasts the recovery cuts the window once more, which is not
  *		a window that the bottleneck was overrun at (losses.c, is_of_same_burst()).
- *		series_chance() bounds how likely chance puts four of five as near as they are.
+ *		A window that the peer or the send buffer holds meets all losses alike, and
+ *		is none either.  series_chance() bounds how likely chance puts four of five, or
+ *		more of them, as near as they are.
  *
  * When and where are independent of each other by chance: their logarithms are added (Fisher),
  * and
@@ -70,7 +72,8 @@
  *		a cut leaves now a half and now four fifths (htcp_beta_update() of tcp_htcp.c),
  *		hide the window that meets a loss, but not that rate.  Either MOST of the looks
  *		that lose do so at C, and all losses together are not chance; or CEILING_PART of
- *		them do, and what is lost in those alone is not.  Random loss on a path that is
+ *		them do, and what is lost in those alone is not, nor as even as what was chosen:
+ *		a look that loses much is slower, and not at C.  Random loss on a path that is
  *		full all the time comes at C, too, but it is chance.  Where it is our own device
  *		that is full at C, the ceiling is ours, and says nothing.
  *  at starts	Behind a pause shorter than the retransmission timeout the window is as it was,
@@ -485,6 +488,8 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
 	losses_say(&f->ceiling.losses, &there);
+	if (there.z < 0)	/* they were chosen by how little they lost */
+		there.when = 0;
 	if (against_chance(f, &there) <= shown)
 		return shown;
 	*say = there;
@@ -567,7 +572,8 @@ void judge_flow(const struct flow_facts *f, struct judgement *j)
 	struct losses_say say;
 
 	losses_say(&f->losses, &say);
-	say.response = response_against_chance(&f->response);
+	/* the rarer of two, of this and of when, is that much less rare */
+	say.response = fmax(0, response_against_chance(&f->response) - M_LN2);
 	fill(f, &say, j);
 	if (is_too_little(f, j) || dropped_here(f, j))
 		return;

@@ -105,6 +105,9 @@ static bool is_cut(const struct interval *i)
 	if (!losses_of(i) || !obeys_loss(b->conn.algorithm) ||
 	    a->snd_ssthresh >= INFINITE_SSTHRESH || b->snd_ssthresh >= INFINITE_SSTHRESH)
 		return false;
+	/* a window that something else holds meets all losses alike */
+	if (i->rwnd + i->sndbuf >= i->us / 10)
+		return false;
 	return a->snd_ssthresh != b->snd_ssthresh || !in_recovery(a);
 }
 

@@ -33,8 +33,8 @@ struct losses_say {
 	double dispersion;	/* variance of a cell's losses over what chance would give; 1 */
 	double z;		/* how many standard deviations that is from chance */
 	double when;		/* -ln of how likely chance puts it so far from 1 */
-	double response;	/* -ln of how likely chance allows such windows, of all losses; 0:
-				 * not known, or of some of them (response.h)
+	double response;	/* -ln of how likely chance allows such windows (response.h); 0:
+				 * not known, or said of some of the losses
 				 */
 	uint32_t level;		/* segments, median of the windows at loss */
 	double width;		/* of the narrowest range that has four of five, / level */

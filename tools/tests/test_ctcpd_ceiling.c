@@ -360,6 +360,26 @@ static void test_own_device(void **state)
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
+/* Chance: looks that lose more are slower, and those at the ceiling are as even as nothing is. */
+static void test_chosen(void **state)
+{
+	struct losses_say there;
+	struct flow f;
+	unsigned int n;
+
+	(void)state;
+	begin(&f, "htcp");
+	for (n = 0; n < 100; n++) {
+		bool more = n % 12 == 11;
+
+		looks(&f, 1, more ? 900 : TOP, more ? 20 : 10, 100 + 37 * n % 100);
+	}
+	losses_say(&f.facts.ceiling.losses, &there);
+	assert_true(there.z < 0);
+	assert_true(there.when > 20);
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+}
+
 /*
  * Alone it loses at the ceiling, each time at one window; while others send, at any window and
  * rate, so many times as often.
@@ -579,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_lower_path),
 		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_own_device),
+		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_others_also),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_even),

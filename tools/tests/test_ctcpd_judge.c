@@ -914,6 +914,42 @@ static void test_second_cut(void **state)
 	assert_int_equal(judged(&f).levels, 4);
 }
 
+/* A window that the peer holds, or the send buffer, for a tenth of the time meets all alike. */
+static void test_held_window(void **state)
+{
+	uint64_t tenth = LOOK / 10;
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	f.now.snd_ssthresh = 300;
+	for (unsigned int i = 0; i < 20; i++) {
+		next(&f, LOOK, 1000)->retrans = 1;
+		f.i.rwnd = i / 5 == 0 ? tenth : i / 5 == 1 ? tenth - 1 : i / 5 == 2 ? tenth / 2 : 0;
+		f.i.sndbuf = i / 5 == 2 ? tenth / 2 : i / 5 == 3 ? tenth : 0;
+		f.now.snd_ssthresh = 300 + i % 2;
+		add(&f);
+	}
+	assert_int_equal(judged(&f).levels, 5);
+}
+
+/* Reno's windows of 6 and 7 segments lie in a range of two: that is 16 and 20 of 20. */
+static void test_rounded(void **state)
+{
+	struct losses_say say;
+	struct flow f;
+
+	(void)state;
+	begin(&f, "reno");
+	f.now.snd_ssthresh = 8;
+	f.now.snd_cwnd = 13;
+	for (unsigned int i = 0; i < 20; i++)
+		lose(&f, LOOK, 1, 6 + i % 2);
+	losses_say(&f.facts.losses, &say);
+	assert_int_equal(say.levels, 20);
+	assert_true(fabs(say.chance - (log(20) + 19 * log(1.2 * 2 / 7) + log(5))) < 0.001);
+}
+
 /* Two cuts in one look, told by the window before it, are one: of 190 CUBIC leaves 133, then 93 */
 static void test_two_cuts_in_a_look(void **state)
 {
@@ -1318,6 +1354,8 @@ int main(void)
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_slow_start),
 		cmocka_unit_test(test_second_cut),
+		cmocka_unit_test(test_held_window),
+		cmocka_unit_test(test_rounded),
 		cmocka_unit_test(test_two_cuts_in_a_look),
 		cmocka_unit_test(test_small_bursts),
 		cmocka_unit_test(test_bursts_at_one_window),
