@@ -98,7 +98,7 @@ SCHEMA = {
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
              "measure": text, "measures": words, "x": text, "y": text,
              "runs": words, "every": units.time, "clip": number, "resent": switch,
-             "columns": count,
+             "columns": count, "alike": number,
              "log": _one_of("x", "y", "xy"),
              "panels": _one_of("run", "flow", "first", "line")},
 }

@@ -14,7 +14,8 @@ the same axes.  Nothing here draws (plots.py does).
 """
 
 import math
-from dataclasses import dataclass, field
+import statistics
+from dataclasses import dataclass, field, replace
 
 import axes
 import results
@@ -203,13 +204,45 @@ def _by_axis(experiment, asked, groups, scale):
         groups = {group: [(first, row) for first, row in rows if places[first] > 0]
                   for group, rows in groups.items()}
         ticks = {x: text for x, text in ticks.items() if x > 0}
-    lines = [_line_of(group, rows, places, log) for group, rows in groups.items()]
+    lines = alike_of([_line_of(group, rows, places, log) for group, rows in groups.items()],
+                     asked.get("alike", -1))
     names = names_of(asked)
     what = asked.get("y", common_of(names) if len(names) > 1 else names[0])
     measured = next((r["unit"] for r in experiment["rows"] if r["measure"] in names), "")
     return Plot(experiment["description"]["title"],
                 axes.with_unit(asked.get("x", ""), unit), axes.with_unit(what, measured),
                 panels_of(lines, asked.get("panels")), ticks, log, asked.get("clip"))
+
+
+def _differ(one, other):
+    """The most by which two lines differ, of the larger; infinite: not on the same points"""
+    if [x for x, *_ in one.points] != [x for x, *_ in other.points]:
+        return math.inf
+    pairs = [(a, b) for (_, a, *_), (_, b, *_) in zip(one.points, other.points)]
+    if any(value is None for pair in pairs for value in pair):
+        return math.inf
+    return max((abs(a - b) / (max(a, b) or 1) for a, b in pairs), default=math.inf)
+
+
+def _merged(lines):
+    """Their medians, from the lowest to the highest of all"""
+    name = ", ".join(line.where["one"][1] for line in lines)
+    points = [(column[0][0], statistics.median(value for _, value, *_ in column),
+               min(low for *_, low, _ in column), max(high for *_, high in column))
+              for column in zip(*(line.points for line in lines))]
+    return replace(lines[0], where={"one": ("", name), "line": (name, "")}, points=points)
+
+
+def alike_of(lines, within):
+    """Lines that differ by no more than that, as a part, are one"""
+    groups = []
+    for line in lines:
+        mine = next((g for g in groups if all(_differ(x, line) <= within for x in g)), None)
+        if mine:
+            mine.append(line)
+        else:
+            groups.append([line])
+    return [_merged(group) if len(group) > 1 else group[0] for group in groups]
 
 
 def models_of(lines):

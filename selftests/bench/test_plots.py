@@ -215,6 +215,20 @@ class Panels(unittest.TestCase):
         found = panels.plot_of(experiment(six, kind="bars")).panels
         self.assertEqual([len(p.behind) for p in found], [0] * 7)
 
+    def test_lines_that_are_alike_are_one(self):
+        values = {"1ms": {"a": 100, "b": 105, "c": 50, "d": 106},
+                  "2ms": {"a": 200, "b": 195, "c": 50, "d": 200}}
+        one = experiment(values)
+        self.assertEqual(len(panels.plot_of(one).panels[0].lines), 4)
+        one["description"]["plot"]["alike"] = 0.05
+        lines = panels.plot_of(one).panels[0].lines
+        self.assertEqual([line.name for line in lines], ["a, b", "c", "d"])
+        self.assertEqual(lines[0].points, [(0.001, 102.5, 100, 105), (0.002, 197.5, 195, 200)])
+        del one["rows"][-1]         # d has one point: it is like nothing
+        one["description"]["plot"]["alike"] = 1e9
+        self.assertEqual([line.name for line in panels.plot_of(one).panels[0].lines],
+                         ["a, b, c", "d"])
+
     def test_models_count_as_lines(self):
         one = experiment({"1ms": {str(n): n for n in range(4)}})
         self.assertEqual(len(panels.plot_of(one).panels), 1)
