@@ -23,6 +23,8 @@ from errors import BenchError
 from judge import shown
 
 MOST = 6
+# More than the line's rate comes when a hole is filled
+WAITED = "with what had waited behind a lost frame"
 WAYS = ("one", "run", "flow", "line")      # into panels, the first that is enough
 
 
@@ -346,14 +348,15 @@ def labelled(plot, span):
 
 
 def legend_of(plot, at_ends):
-    """[(name, look)] to explain below; look None: a word of its own, "paper", "model"
-    or "the others" """
+    """[(name, look)] to explain below; look None: a word of its own, "paper", "model",
+    "the others" or WAITED"""
     lines = [line for panel in plot.panels for line in panel.lines]
     names = dict((line.name, line.look) for line in lines if line.name)
     found = [] if at_ends or len(lines) == 1 or len(names) < 2 else list(names.items())
     found += [(word, None) for word in ("paper", "model")
               if any(y is not None for line in lines for _, y in getattr(line, word))]
-    return found + [("the others", None)] * any(panel.behind for panel in plot.panels)
+    found += [("the others", None)] * any(panel.behind for panel in plot.panels)
+    return found + [(WAITED, None)] * (plot.ticks is None and bool(above(lines, plot)))
 
 
 def grid_of(n, most):

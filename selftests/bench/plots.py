@@ -312,8 +312,10 @@ def sample_of(name, look, kind):
         return Line2D([], [], **{
             "paper": {"linestyle": "none", "marker": "x", "markeredgewidth": 1.8},
             "model": {"linestyle": DASHES, "linewidth": 3.5, "alpha": 0.5},
-            "the others": {"color": BEHIND}}[name] | (
-                {"color": GREY} if name != "the others" else {}))
+            "the others": {"color": BEHIND},
+            panels.WAITED: {"linestyle": "none", "marker": "^", "markersize": 7,
+                            "color": COLOURS[0]}}[name] | (
+                {"color": GREY} if name in ("paper", "model") else {}))
     if kind == "bars":
         return Patch(facecolor=COLOURS[look], hatch=HATCHES[look])
     return Line2D([], [], **looks_of(look))

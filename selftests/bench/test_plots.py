@@ -308,6 +308,14 @@ class Panels(unittest.TestCase):
         self.assertEqual([name for name, _ in panels.legend_of(one, False)],
                          ["paper", "model", "the others"])
 
+    def test_legend_has_what_is_above_the_axis(self):
+        one = panels.plot_of(in_time(["a b"], ["x"], clip=0.5))
+        self.assertEqual(panels.legend_of(one, False), [(panels.WAITED, None)])
+        one.clip = 1
+        self.assertEqual(panels.legend_of(one, False), [])
+        one = panels.plot_of(experiment({"1ms": {"x": 9}, "2ms": {"x": 1}}, clip=2))
+        self.assertEqual(panels.legend_of(one, False), [])      # not over time
+
     def test_grid(self):
         self.assertEqual([panels.grid_of(n, 3) for n in (1, 2, 3, 4, 5, 6, 8)],
                          [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 3), (3, 3)])
