@@ -99,6 +99,11 @@ bool ceiling_is_ours(const struct ceiling *c)
 	return c->looks && c->queued * QUEUED_PART >= c->looks;
 }
 
+bool ceiling_is_harmless(const struct ceiling *c)
+{
+	return ceiling_is_ours(c) && c->elsewhere >= LOSING_LEAST && c->losing * 10 <= c->elsewhere;
+}
+
 bool ceiling_is_of_path(const struct ceiling *c, unsigned int permille)
 {
 	return c->losing >= LOSING_LEAST && !ceiling_is_ours(c) &&

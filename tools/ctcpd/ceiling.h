@@ -29,6 +29,8 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 void ceiling_age(struct ceiling *c);
 /* Our own device is what is full there; false where no ceiling is known */
 bool ceiling_is_ours(const struct ceiling *c);
+/* It is, and next to nothing is lost there, but at lower rates */
+bool ceiling_is_harmless(const struct ceiling *c);
 /* It is not, and @permille of the looks that lose do so there */
 bool ceiling_is_of_path(const struct ceiling *c, unsigned int permille);
 

@@ -64,6 +64,8 @@
  * by a quarter more for one of each eight round trips (BBRv1: bbr_pacing_gain[] of tcp_bbr.c), and
  * overruns a buffer of less than that each time, at a rate delivered that stays C; a policer has
  * no room to speak of, and a rate.
+ * Others may leave the same room for a while.  A flow that has then nothing in its way but our
+ * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
  * If neither is the same, the room is what other people leave, but for two more:
  *
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
@@ -436,6 +438,8 @@ static bool bursts_at_same_window(const struct losses_say *say)
 /* What the bottleneck takes is always the same. */
 static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
+	if (ceiling_is_harmless(&f->ceiling))
+		return false;
 	return (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW) ||
 	       bursts_at_same_window(say) || has_steady_rate(f);
 }

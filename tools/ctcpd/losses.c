@@ -20,6 +20,9 @@
 
 #define DISPERSION_LEAST 0.05	/* below it the gamma distribution says too much of few cells */
 #define BURST_SEGS	5U		/* lost at once: by chance only of thousands in a look */
+#define BURST_RTTS	3U		/* from a cut to that by its tail: sent, lost, sent again */
+#define SINCE_US	10000U
+#define SINCE_MOST	1023U		/* of these */
 #define SAME_CUT	1.5		/* segments: a share of a window is rounded */
 #define LEVEL_LEAST	6U	/* segments: of smaller windows a step is more than chance's */
 #define WIDTH_LEAST	0.005	/* of the window: nearer than that counts as that */
@@ -127,8 +130,16 @@ static bool is_of_same_burst(const struct losses *l, const struct interval *i)
 {
 	double was = i->before->snd_ssthresh, left = share_left(i->now->conn.algorithm) * was;
 
-	return l->was_cut && left > 0 && was - left > SAME_CUT &&
-	       fabs(i->now->snd_ssthresh - left) <= SAME_CUT;
+	return l->was_cut && l->since_cut * SINCE_US <= BURST_RTTS * (uint64_t)i->now->rtt_us &&
+	       left > 0 && was - left > SAME_CUT && fabs(i->now->snd_ssthresh - left) <= SAME_CUT;
+}
+
+static void count_since_cut(struct losses *l, const struct interval *i, bool cut)
+{
+	uint64_t since = l->since_cut + i->us / SINCE_US;
+
+	l->was_cut |= cut;
+	l->since_cut = cut ? 0 : (uint32_t)(since < SINCE_MOST ? since : SINCE_MOST);
 }
 
 /* Both cuts in one look: a window that is used only grows until it meets a loss. */
@@ -171,7 +182,7 @@ void losses_add(struct losses *l, const struct interval *i)
 
 	if (cut)
 		add_level(l, i);
-	l->was_cut = cut;
+	count_since_cut(l, i, cut);
 	l->is_reno = !strcmp(i->now->conn.algorithm, "reno");
 	if (!losses_in_startup(i))
 		add_to_cell(l, i);

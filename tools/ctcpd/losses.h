@@ -25,7 +25,8 @@ struct losses {
 	uint32_t cell_segs, cell_lost;
 	struct series levels;		/* segments: ssthresh after a loss */
 	uint32_t bursts : SERIES_MAX;	/* which of @levels met one, a bit for each place */
-	uint32_t was_cut : 1;		/* the window, in the interval before */
+	uint32_t was_cut : 1;		/* the window, once */
+	uint32_t since_cut : 10;	/* and for how long not since, 10 ms; ten seconds at most */
 	uint32_t is_reno : 1;		/* its algorithm */
 };
 

@@ -245,6 +245,25 @@ static void test_theirs(void **state)
 	assert_false(ceiling_is_ours(&c));
 }
 
+/* Ours, and nothing is lost there, or a tenth of what is at lower rates: five looks or more */
+static void test_harmless(void **state)
+{
+	struct ceiling c = { .looks = 30, .queued = 10, .losing = 1, .elsewhere = 10 };
+
+	(void)state;
+	assert_true(ceiling_is_harmless(&c));
+	c.losing = 2;
+	assert_false(ceiling_is_harmless(&c));
+	c.losing = 0;
+	c.elsewhere = 5;
+	assert_true(ceiling_is_harmless(&c));
+	c.elsewhere = 4;
+	assert_false(ceiling_is_harmless(&c));
+	c.elsewhere = 10;
+	c.queued = 9;
+	assert_false(ceiling_is_harmless(&c));
+}
+
 /* A look that was idle for a part has no rate to tell where it lost. */
 static void test_idle_look(void **state)
 {
@@ -594,6 +613,7 @@ int main(void)
 		cmocka_unit_test(test_higher),
 		cmocka_unit_test(test_next_look),
 		cmocka_unit_test(test_theirs),
+		cmocka_unit_test(test_harmless),
 		cmocka_unit_test(test_idle_look),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_lower_path),

@@ -873,13 +873,21 @@ static void lose(struct flow *f, uint32_t us, uint32_t lost, uint32_t ssthresh)
 	add(f);
 }
 
+/* Looks that lose nothing */
+static void clean_looks(struct flow *f, unsigned int n)
+{
+	for (; n; n--) {
+		next(f, LOOK, 1000);
+		add(f);
+	}
+}
+
 /* A look that loses, whose window was @cwnd before, and one that does not */
 static void meet_with(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us, uint32_t lost)
 {
 	f->now.snd_cwnd = cwnd;
 	lose(f, us, lost, ssthresh);
-	next(f, LOOK, 1000);
-	add(f);
+	clean_looks(f, 1);
 }
 
 static void meet(struct flow *f, uint32_t cwnd, uint32_t ssthresh, uint32_t us)
@@ -906,6 +914,17 @@ static void test_second_cut(void **state)
 	lose(&f, LOOK, 3, 133);
 	lose(&f, LOOK, 3, 90);
 	assert_int_equal(judged(&f).levels, 6);
+	/* the tail of a burst comes up to three round trips later */
+	begin(&f, "cubic");
+	f.now.snd_ssthresh = 300;
+	f.now.rtt_us = 2 * LOOK;
+	meet(&f, 190, 133, LOOK);
+	clean_looks(&f, 5);
+	lose(&f, LOOK, 25, 93);		/* six looks without a cut */
+	assert_int_equal(judged(&f).levels, 1);
+	clean_looks(&f, 7);
+	lose(&f, LOOK, 25, 65);
+	assert_int_equal(judged(&f).levels, 2);
 	/* nor is the same window once more, of a few segments */
 	begin(&f, "reno");
 	f.now.snd_ssthresh = 3;

@@ -48,6 +48,8 @@ static const struct row {
 	{ "loss-others-bbr", VERDICT_LOSS, REASON_OTHERS },
 	/* its rate stays the same, but that is our own port's, which others share */
 	{ "loss-others-own-port", VERDICT_LOSS, REASON_OTHERS },
+	/* what others' UDP leaves is always the same, and it loses at one window; not without */
+	{ "loss-others-constant", VERDICT_LOSS, REASON_OTHERS },
 	{ "local-drops", VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE },
 	{ "application", VERDICT_APPLICATION, REASON_TIME },
 	{ "application-window", VERDICT_APP_WINDOW, REASON_FLIGHT },
