@@ -4,10 +4,15 @@
 The same matrix gives the same bytes, as with the bench's plots.
 """
 
+import sys
+from pathlib import Path
+
 from matplotlib.figure import Figure
 
 from confusion import VERDICTS
-from plots import settings, write_licensed      # of the bench
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
+from plots import settings, write_licensed      # noqa: E402 - of the bench
 
 SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "ctcpd", "font.family": "sans-serif",
             "font.size": 9}

@@ -2,7 +2,11 @@
 """Tests of confusion.py, verdicts.py and written.py"""
 
 import json
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import confusion
 import heatmap
@@ -132,3 +136,17 @@ class Words(unittest.TestCase):
         dark = heatmap.shares(confusion.matrix(ROWS))
         self.assertEqual(dark[0][0], 0.5)
         self.assertEqual(dark[confusion.VERDICTS.index("application")][0], 0)
+
+    def test_the_report_is_written_by_the_program_alone(self):
+        """verdicts.py finds the bench's plots without help, as these tests do not show"""
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, "-I", "-c",
+                 "import json, pathlib, sys; sys.path.insert(0, sys.argv[1]); import verdicts; "
+                 "verdicts.DOCS = pathlib.Path(sys.argv[2]); "
+                 "verdicts.write(json.loads(sys.argv[3]))",
+                 Path(verdicts.__file__).parent, folder, json.dumps(ROWS)],
+                capture_output=True, text=True, check=False)
+            self.assertEqual(done.stderr, "")
+            self.assertEqual(sorted(p.name for p in Path(folder).iterdir()),
+                             ["README.md", "confusion.svg", "results.json"])
