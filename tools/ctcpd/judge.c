@@ -460,9 +460,15 @@ static double against_chance_when(const struct flow_facts *f, const struct losse
 	return say->z > 0 && say->dispersion < burst ? 0 : say->when;
 }
 
+/* ... or so many at such windows */
+static double against_chance_of_losses(const struct flow_facts *f, const struct losses_say *say)
+{
+	return fmax(against_chance_when(f, say), say->response);
+}
+
 static double against_chance(const struct flow_facts *f, const struct losses_say *say)
 {
-	return fmax(against_chance_when(f, say), say->response) - say->chance;
+	return against_chance_of_losses(f, say) - say->chance;
 }
 
 static bool own_device_is_full(const struct flow_facts *f)
@@ -505,7 +511,7 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 	if (overrun_shown(f, &say) < NOT_CHANCE)
 		return false;
 	fill_losses(&say, j);
-	if (-say.chance >= fmax(against_chance_when(f, &say), say.response))
+	if (-say.chance >= against_chance_of_losses(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 	if (say.z <= 0 && say.when >= say.response)
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);

@@ -33,8 +33,9 @@
  */
 #define CHANCE_DENSITY	2.5
 /*
- * Reno's that met a loss at W began at W / 2 and grew by a segment in each round trip: with
- * u = p W^2 the next one lies as near as a part d of W with d u exp(-3 u / 8), 0.98 d at most.
+ * Reno's window begins at half of the W that met a loss, and grows by a segment in each round
+ * trip: with u = p W^2 chance puts the next loss into a range of d W at W by d u exp(-3 u / 8),
+ * which is 0.98 d at most.
  */
 #define CHANCE_RENO	1.2
 

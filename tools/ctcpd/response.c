@@ -12,7 +12,7 @@
  * Losses for each that the response functions allow.  In the lab random loss hit at most 1.13
  * times as many where there were a hundred or more, and 1.6 times with fourteen.
  */
-#define MODEL	1.6
+#define MARGIN	1.6
 
 /* The loss of each segment by chance that leaves a window so large; 1: it is not known */
 static double loss_for(const struct sample *s, double cwnd)
@@ -60,7 +60,7 @@ void response_age(struct response *r)
 /* Chernoff's bound of the upper end of Poisson's distribution */
 double response_against_chance(const struct response *r)
 {
-	double lost = r->lost, most = r->allowed * MODEL;
+	double lost = r->lost, most = r->allowed * MARGIN;
 
 	return most > 0 && lost > most ? lost * log(lost / most) - lost + most : 0;
 }

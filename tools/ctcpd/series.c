@@ -44,23 +44,25 @@ static unsigned int most_of(const struct series *s, enum series_most most)
 	return s->n - s->n / (most == TWO_OF_THREE ? 3 : 5);
 }
 
-/* The narrowest range that has @k of two values or more, over the median */
-static double width_of(const struct series *s, unsigned int k)
+/* The narrowest range that has @k of @n, over the median; @list is sorted */
+static double width_of(const float list[SERIES_MAX], unsigned int n, unsigned int k)
 {
-	float list[SERIES_MAX];
+	double least = list[k - 1] - list[0];
 	unsigned int i;
-	double least;
 
-	sorted(s, list);
-	least = list[k - 1] - list[0];
-	for (i = 1; i + k <= s->n; i++)
+	for (i = 1; i + k <= n; i++)
 		least = fmin(least, list[i + k - 1] - list[i]);
-	return list[s->n / 2] > 0 ? least / list[s->n / 2] : HUGE_VAL;
+	return list[n / 2] > 0 ? least / list[n / 2] : HUGE_VAL;
 }
 
 double series_width(const struct series *s, enum series_most most)
 {
-	return s->n < 2 ? 0 : width_of(s, most_of(s, most));
+	float list[SERIES_MAX];
+
+	if (s->n < 2)
+		return 0;
+	sorted(s, list);
+	return width_of(list, s->n, most_of(s, most));
 }
 
 /*
@@ -78,12 +80,14 @@ static double chance_of(unsigned int n, unsigned int k, double near)
 double series_chance(const struct series *s, double density, double step, double least)
 {
 	unsigned int n = s->n, first = most_of(s, FOUR_OF_FIVE), k;
+	float list[SERIES_MAX];
 	double chance = 0;
 
 	if (n < 2)
 		return 0;
+	sorted(s, list);
 	for (k = first; k <= n; k++) {
-		double near = fmax(width_of(s, k) + step, least);
+		double near = fmax(width_of(list, n, k) + step, least);
 
 		chance = fmin(chance, chance_of(n, k, density * near));
 	}
