@@ -72,3 +72,8 @@ bool interval_make(struct interval *i, const struct sample *before, const struct
 	       count_segments(i, before, now) && count_bytes(i, before, now) &&
 	       count_time(i, before, now);
 }
+
+uint64_t interval_bytes(const struct interval *i)
+{
+	return i->delivered ? (uint64_t)i->delivered * i->now->conn.mss : i->acked;
+}

@@ -32,4 +32,10 @@ struct interval {
 /* False: not a pair (another cookie, time did not go on, counters went back) */
 bool interval_make(struct interval *i, const struct sample *before, const struct sample *now);
 
+/*
+ * By SACK, too: what is acknowledged stands still while a hole is filled, and then leaps.
+ * Kernels before 4.18 do not tell.
+ */
+uint64_t interval_bytes(const struct interval *i);
+
 #endif

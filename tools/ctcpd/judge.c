@@ -66,7 +66,7 @@
  * no room to speak of, and a rate.
  * Others may leave the same room for a while.  A flow that has then nothing in its way but our
  * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
- * If neither is the same, the room is what other people leave, but for two more:
+ * If neither is the same, the room is what other people leave, but for three more:
  *
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
@@ -82,6 +82,13 @@
  *		and there are no ACKs to clock it: it leaves at the rate of our device, and is
  *		too much at once for the buffer of a slower hop.  Chance, and other people, do
  *		not know when we begin: they hit a segment of a start as likely as another.
+ *  when faster	BBR takes a rate that it reached once, and two round trips of a queue as its
+ *		window, for ten round trips: through a policer it sends all that of a full
+ *		bucket at the rate of our device.  It sees that itself, and sends as much as was
+ *		delivered for 48 round trips, without a loss, before it tries again
+ *		(bbr_lt_bw_sampling() of tcp_bbr.c).  Then it loses where it paces FASTER than
+ *		what is delivered, now and of late (faster.h); chance, and other people, do
+ *		not know how we pace.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
  * Then the path takes all that we can send, and what it loses is not for want of pacing; and
@@ -143,7 +150,7 @@
 				 * no window for 200 ms and a round trip, and for pauses
 				 */
 
-#define AT_STARTS	4.6	/* ln 100: so many losses as it begins to send by chance */
+#define SOME_LOOKS	4.6	/* ln 100: so many losses at starts, or when faster, by chance */
 #define CEILING_PART	250U	/* thousandths of the looks that lose: pacing helps with those */
 
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
@@ -154,7 +161,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 688, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 720, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -232,7 +239,8 @@ static void age(struct flow_facts *f)
 	f->app_rtt_min = 0;
 	f->app_rtt_max = 0;
 	ceiling_age(&f->ceiling);
-	starts_age(&f->starts);
+	hits_age(&f->starts.hits);
+	hits_age(&f->faster.hits);
 	response_age(&f->response);
 }
 
@@ -305,14 +313,6 @@ static void add_sample(struct flow_facts *f, const struct sample *s, uint64_t us
 	f->no_wscale = !s->has_wscale;
 }
 
-/* By SACK, too: what is acknowledged stands still while a hole is filled, and then leaps.
- * Kernels before 4.18 do not tell.
- */
-static uint64_t bytes_delivered(const struct interval *i)
-{
-	return i->delivered ? (uint64_t)i->delivered * i->now->conn.mss : i->acked;
-}
-
 static void begin_second(struct flow_facts *f)
 {
 	f->second_us = 0;
@@ -347,7 +347,7 @@ static void add_second(struct flow_facts *f, const struct interval *i)
 	if (idle)
 		return;
 	f->second_us += (uint32_t)at_most(i->us, SECOND_MOST_US);
-	f->second_bytes += bytes_delivered(i);
+	f->second_bytes += interval_bytes(i);
 	f->second_lost |= losses_of(i) > 0;
 	if (f->second_us < SECOND_US)
 		return;
@@ -366,6 +366,7 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_second(f, i);
 	losses_add(&f->losses, i);
 	starts_add(&f->starts, i);
+	faster_add(&f->faster, i);
 	response_add(&f->response, i);
 	ceiling_add(&f->ceiling, i, is_app_limited(i->now), is_queued(i->now));
 }
@@ -471,6 +472,17 @@ static double against_chance(const struct flow_facts *f, const struct losses_say
 	return against_chance_of_losses(f, say) - say->chance;
 }
 
+static bool loses_at_starts(const struct flow_facts *f)
+{
+	return hits_against_chance(&f->starts.hits) >= SOME_LOOKS;
+}
+
+/* What heeds loss is soon slower than what it has lost. */
+static bool loses_when_faster(const struct flow_facts *f, const struct losses_say *say)
+{
+	return say->levels < LEVELS_LEAST && hits_against_chance(&f->faster.hits) >= SOME_LOOKS;
+}
+
 static bool own_device_is_full(const struct flow_facts *f)
 {
 	return permille(f->recent.queued, f->recent.us) >= MOST;
@@ -492,8 +504,8 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 
 	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
 		return 0;
-	if (is_steady(f, say) || loses_at_ceiling(f, MOST) ||
-	    starts_against_chance(&f->starts) >= AT_STARTS)
+	if (is_steady(f, say) || loses_at_ceiling(f, MOST) || loses_at_starts(f) ||
+	    loses_when_faster(f, say))
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
@@ -515,7 +527,9 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 	if (say.z <= 0 && say.when >= say.response)
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
-	return says(j, VERDICT_OVERRUN, has_one_rate(f, &say) ? REASON_BURSTS : REASON_STARTS);
+	if (has_one_rate(f, &say))
+		return says(j, VERDICT_OVERRUN, REASON_BURSTS);
+	return says(j, VERDICT_OVERRUN, loses_at_starts(f) ? REASON_STARTS : REASON_FASTER);
 }
 
 static bool by_losses(const struct flow_facts *f, const struct losses_say *say,

@@ -9,6 +9,7 @@
 #define CTCPD_JUDGE_H
 
 #include "ceiling.h"
+#include "faster.h"
 #include "interval.h"
 #include "losses.h"
 #include "response.h"
@@ -22,7 +23,7 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 688 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 720 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -47,6 +48,7 @@ struct flow_facts {
 	struct losses losses;
 	struct ceiling ceiling;
 	struct starts starts;
+	struct faster faster;
 	struct response response;
 };
 

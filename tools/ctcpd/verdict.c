@@ -35,6 +35,7 @@ static const struct {
 				 "it loses whenever its window has reached the same size" },
 	[REASON_BURSTS] = { "bursts", "it loses in bursts, at a rate that has a ceiling" },
 	[REASON_STARTS] = { "starts", "it loses as it begins to send again after a pause" },
+	[REASON_FASTER] = { "faster", "it loses as it paces far above what is delivered" },
 	[REASON_REGULAR] = { "regular", "it loses more evenly than chance would have it" },
 	[REASON_TIME] = { "time", "so it was held for most of the time" },
 	[REASON_FLIGHT] = { "flight",

@@ -33,6 +33,7 @@ enum reason {
 	REASON_SAME_WINDOW,	/* losses come whenever the window has reached one size */
 	REASON_BURSTS,		/* they come in bursts, at a rate that has a ceiling */
 	REASON_STARTS,		/* they come as it begins to send again */
+	REASON_FASTER,		/* they come as it paces far above what is delivered */
 	REASON_REGULAR,		/* they come more evenly than chance has it */
 	/* held by an end: */
 	REASON_TIME,		/* most of its time */

@@ -48,6 +48,32 @@ static inline void add(struct flow *f)
 	judge_add(&f->facts, &f->i);
 }
 
+/* Past slow start: its window has been cut once */
+static inline void flow_begin_cut(struct flow *f, const char *algorithm)
+{
+	flow_begin(f, algorithm);
+	f->now.snd_cwnd = 250;
+	f->now.unacked = 250;
+	f->now.snd_ssthresh = 200;
+}
+
+static inline struct interval *look(struct flow *f, uint32_t segs)
+{
+	return next(f, LOOK, segs);
+}
+
+/* @n looks at that rate; each loses @lost, and leaves that window */
+static inline void looks(struct flow *f, unsigned int n, uint32_t segs, uint32_t lost,
+			 uint32_t ssthresh)
+{
+	for (; n; n--) {
+		look(f, segs)->retrans = lost;
+		if (lost)
+			f->now.snd_ssthresh = ssthresh;
+		add(f);
+	}
+}
+
 static inline struct judgement judged(const struct flow *f)
 {
 	struct judgement j;

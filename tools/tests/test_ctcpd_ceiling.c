@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a flow loses at the ceiling of its rate, and as it begins to send again: what is counted,
- * with each constant just below and just above it, and the verdicts that rest on it, of flows
- * whose windows at loss and seconds say nothing.
+ * What a flow loses at the ceiling of its rate: what is counted, with each constant just below and
+ * just above it, and the verdicts that rest on it, of flows whose windows at loss and seconds say
+ * nothing.
  */
 #include <linux/tcp.h>
 #include <math.h>
@@ -17,30 +17,6 @@
 
 #define TOP	1000U		/* segments in a look, at the ceiling */
 
-static void begin(struct flow *f, const char *algorithm)
-{
-	flow_begin(f, algorithm);
-	f->now.snd_cwnd = 250;
-	f->now.unacked = 250;
-	f->now.snd_ssthresh = 200;
-}
-
-static struct interval *look(struct flow *f, uint32_t segs)
-{
-	return next(f, LOOK, segs);
-}
-
-/* @n looks at that rate; each loses @lost, and leaves that window */
-static void looks(struct flow *f, unsigned int n, uint32_t segs, uint32_t lost, uint32_t ssthresh)
-{
-	for (; n; n--) {
-		look(f, segs)->retrans = lost;
-		if (lost)
-			f->now.snd_ssthresh = ssthresh;
-		add(f);
-	}
-}
-
 /* --- what is counted ------------------------------------------------------- */
 
 /* A look at the ceiling, after some that have found it; @change makes another one of it */
@@ -50,7 +26,7 @@ static bool is_at_ceiling(void (*change)(struct interval *i), bool held)
 	struct flow f;
 	uint16_t had;
 
-	begin(&f, "cubic");
+	flow_begin_cut(&f, "cubic");
 	ceiling_add(&c, look(&f, TOP), false, false);
 	ceiling_add(&c, look(&f, TOP), false, false);
 	ceiling_add(&c, look(&f, 1), false, false);	/* the next one begins anew */
@@ -148,7 +124,7 @@ static void test_slow(void **state)
 	struct flow f;
 
 	(void)state;
-	begin(&f, "cubic");
+	flow_begin_cut(&f, "cubic");
 	ceiling_add(&c, look(&f, 63), false, false);
 	ceiling_add(&c, look(&f, 63), false, false);
 	assert_int_equal(c.looks, 0);
@@ -165,7 +141,7 @@ static void test_higher(void **state)
 	int i;
 
 	(void)state;
-	begin(&f, "cubic");
+	flow_begin_cut(&f, "cubic");
 	for (i = 0; i < 6; i++) {
 		look(&f, TOP)->retrans = 10;
 		ceiling_add(&c, &f.i, false, false);
@@ -189,7 +165,7 @@ static void test_next_look(void **state)
 	struct flow f;
 
 	(void)state;
-	begin(&f, "cubic");
+	flow_begin_cut(&f, "cubic");
 	f.now.rtt_us = LOOK / 2 + 1;
 	ceiling_add(&c, look(&f, TOP), false, false);
 	ceiling_add(&c, look(&f, TOP), false, false);
@@ -271,7 +247,7 @@ static void test_idle_look(void **state)
 	struct flow f;
 
 	(void)state;
-	begin(&f, "cubic");
+	flow_begin_cut(&f, "cubic");
 	f.now.rtt_us = 1000;
 	ceiling_add(&c, look(&f, TOP), false, false);
 	ceiling_add(&c, look(&f, TOP), false, false);
@@ -295,7 +271,6 @@ static void test_age(void **state)
 {
 	struct ceiling c = { .rate = 5, .looks = 30, .queued = 8, .losing = 6, .elsewhere = 4,
 			     .reached = true };
-	struct starts s = { .segs = 40, .segs_at = 20, .losing = 10, .losing_at = 8 };
 
 	(void)state;
 	ceiling_age(&c);
@@ -306,11 +281,6 @@ static void test_age(void **state)
 	ceiling_age(&c);	/* not reached since */
 	assert_int_equal(c.looks, 0);
 	assert_true(c.rate == 0);
-	starts_age(&s);
-	assert_int_equal(s.segs, 20);
-	assert_int_equal(s.segs_at, 10);
-	assert_int_equal(s.losing, 5);
-	assert_int_equal(s.losing_at, 4);
 }
 
 /* A rate that is not reached for minutes is no ceiling any more. */
@@ -319,7 +289,7 @@ static void test_lower_path(void **state)
 	struct flow f;
 
 	(void)state;
-	begin(&f, "cubic");
+	flow_begin_cut(&f, "cubic");
 	looks(&f, 10, TOP, 0, 0);
 	assert_int_equal(f.facts.ceiling.looks, 9);
 	looks(&f, 1000, TOP / 2, 0, 0);
@@ -334,7 +304,7 @@ static void test_lower_path(void **state)
  */
 static void pause_between(struct flow *f, unsigned int n, uint64_t wmem_alloc)
 {
-	begin(f, "htcp");
+	flow_begin_cut(f, "htcp");
 	for (; n; n--) {
 		look(f, TOP / 2)->busy = LOOK / 2;
 		add(f);
@@ -367,7 +337,7 @@ static void test_own_device(void **state)
 	unsigned int n;
 
 	(void)state;
-	begin(&f, "htcp");
+	flow_begin_cut(&f, "htcp");
 	for (n = 0; n < 6; n++) {
 		f.now.wmem_alloc = 2 * MSS + 1;
 		looks(&f, 2, TOP, 0, 0);
@@ -387,7 +357,7 @@ static void test_chosen(void **state)
 	unsigned int n;
 
 	(void)state;
-	begin(&f, "htcp");
+	flow_begin_cut(&f, "htcp");
 	for (n = 0; n < 100; n++) {
 		bool more = n % 12 == 11;
 
@@ -407,7 +377,7 @@ static void share(struct flow *f, unsigned int others)
 {
 	unsigned int n, k;
 
-	begin(f, "cubic");
+	flow_begin_cut(f, "cubic");
 	for (n = 0; n < 8; n++) {
 		looks(f, 2, TOP, 0, 0);
 		looks(f, 1, TOP, 2, 150);
@@ -446,7 +416,7 @@ static void test_chance(void **state)
 		double mean = 0.1 * pow(30, seed % 30 / 29.0);
 		struct judgement j;
 
-		begin(&f, "cubic");
+		flow_begin_cut(&f, "cubic");
 		/* and the window is what that loss leaves (RFC 9438, 5.1) */
 		f.now.snd_cwnd = (uint32_t)(1.054 * pow(RTT / 1e6 * TOP / mean, 0.75));
 		for (i = 0; i < 200; i++) {
@@ -470,121 +440,18 @@ static void test_even(void **state)
 	unsigned int i;
 
 	(void)state;
-	begin(&f, "htcp");
+	flow_begin_cut(&f, "htcp");
 	for (i = 0; i < 20; i++)
 		looks(&f, 1, 250, 3, 5);
 	assert_true(f.facts.losses.cells == 20);
 	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
-	begin(&f, "htcp");	/* ten alike are no wonder: 10! / 10^10, 4e-4 */
+	flow_begin_cut(&f, "htcp");	/* ten alike are no wonder: 10! / 10^10, 4e-4 */
 	looks(&f, 10, 250, 1, 5);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
-	begin(&f, "htcp");	/* as chance has it */
+	flow_begin_cut(&f, "htcp");	/* as chance has it */
 	for (i = 0; i < 20; i++)
 		looks(&f, 1, 250, (i * 7 + i / 3) % 5 + i % 2, 5);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
-}
-
-/* --- starts ---------------------------------------------------------------- */
-
-/* Whole windows behind a pause: of @n bursts the first @lossy lose as they begin */
-static void begin_again(struct flow *f, unsigned int n, unsigned int lossy, unsigned int later)
-{
-	unsigned int k, i;
-
-	begin(f, "htcp");
-	for (k = 0; k < n; k++) {
-		look(f, 300)->busy = LOOK / 2;
-		add(f);
-		looks(f, 1, 500 + 67 * k % 300, k < lossy ? 40 : 0, 60 + 41 * k % 90);
-		for (i = 0; i < 8; i++)
-			looks(f, 1, 500 + (67 * k + 97 * i) % 400,
-			      i == 5 && k < later ? 40 : 0, 60 + 31 * k % 90);
-	}
-}
-
-static void test_starts(void **state)
-{
-	struct flow f;
-
-	(void)state;
-	begin_again(&f, 12, 8, 4);
-	assert_in_range(f.facts.starts.segs_at * 100 / f.facts.starts.segs, 10, 20);
-	assert_int_equal(f.facts.starts.losing, 12);
-	assert_int_equal(f.facts.starts.losing_at, 8);
-	expect(&f, VERDICT_OVERRUN, REASON_STARTS);
-	begin_again(&f, 12, 4, 0);	/* too few */
-	expect(&f, VERDICT_LOSS, REASON_OTHERS);
-	begin_again(&f, 12, 6, 12);	/* one of three, of one look in five */
-	expect(&f, VERDICT_LOSS, REASON_OTHERS);
-}
-
-static void test_starts_against_chance(void **state)
-{
-	struct starts s = { .segs = 100, .segs_at = 20, .losing = 8, .losing_at = 8 };
-
-	(void)state;
-	assert_true(fabs(starts_against_chance(&s) - 8 * log(5)) < 0.001);
-	s.losing = 16;
-	assert_true(fabs(starts_against_chance(&s) - 8 * log(2.5) - 8 * log(0.625)) < 0.001);
-	s.losing = 40;	/* as often as elsewhere */
-	assert_true(starts_against_chance(&s) == 0);
-	s.losing = 50;	/* less often */
-	assert_true(starts_against_chance(&s) == 0);
-	s = (struct starts){ .segs = 100, .segs_at = 100, .losing = 8, .losing_at = 8 };
-	assert_true(starts_against_chance(&s) == 0);	/* nothing but starts */
-	s = (struct starts){ .segs = 100, .segs_at = 1, .losing = 4, .losing_at = 4 };
-	assert_true(starts_against_chance(&s) == 0);
-}
-
-/* The end of a burst is idle, too, but then nothing is in flight; what sends nothing is none. */
-static void test_no_starts(void **state)
-{
-	struct flow f;
-
-	(void)state;
-	begin(&f, "htcp");
-	f.now.unacked = 0;
-	look(&f, 300)->busy = LOOK / 2;
-	add(&f);
-	assert_int_equal(f.facts.starts.segs, 300);
-	assert_int_equal(f.facts.starts.segs_at, 0);
-	look(&f, 0)->busy = 0;
-	add(&f);
-	assert_int_equal(f.facts.starts.segs, 300);
-	f.now.unacked = 10;	/* begun in a poll: when is not known */
-	look(&f, 300)->us = POLL;
-	add(&f);
-	looks(&f, 1, 500, 3, 60);
-	assert_int_equal(f.facts.starts.segs, 800);
-	assert_int_equal(f.facts.starts.segs_at, 0);
-}
-
-/*
- * An application that writes most of what it has at once, and a little for a second: what others
- * make it lose is lost where most of it is sent.
- */
-static void test_starts_that_have_most(void **state)
-{
-	unsigned short x[3] = { 3, 1, 4 };
-	struct flow f;
-	unsigned int k;
-
-	(void)state;
-	begin(&f, "htcp");
-	for (k = 0; k < 120; k++) {
-		bool hit = k % 8 == 3;
-		uint32_t lost = 10 + (uint32_t)(9 * erand48(x));
-		uint32_t left = 60 + (uint32_t)(200 * erand48(x));
-
-		look(&f, 600 + (uint32_t)(400 * erand48(x)))->busy = LOOK / 2;
-		f.i.retrans = hit && k % 2 ? lost : 0;
-		f.now.snd_ssthresh = left;
-		add(&f);
-		looks(&f, 1, 300 + (uint32_t)(200 * erand48(x)), hit && !(k % 2) ? lost : 0, left);
-		looks(&f, 3, 30, 0, 0);
-	}
-	assert_in_range(f.facts.starts.segs_at * 100 / f.facts.starts.segs, 90, 95);
-	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
 /* It is alone at its ceiling, and loses nothing; who comes then takes a third: then it loses. */
@@ -595,7 +462,7 @@ static void test_others_after_ceiling(void **state)
 	unsigned int k;
 
 	(void)state;
-	begin(&f, "htcp");
+	flow_begin_cut(&f, "htcp");
 	for (k = 0; k < 40; k++) {
 		looks(&f, 3 + (uint32_t)(10 * erand48(x)), TOP, 0, 0);
 		looks(&f, 1, TOP * 7 / 10, 10 + (uint32_t)(9 * erand48(x)),
@@ -623,10 +490,6 @@ int main(void)
 		cmocka_unit_test(test_others_also),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_even),
-		cmocka_unit_test(test_starts),
-		cmocka_unit_test(test_starts_against_chance),
-		cmocka_unit_test(test_no_starts),
-		cmocka_unit_test(test_starts_that_have_most),
 		cmocka_unit_test(test_others_after_ceiling),
 	};
 

@@ -32,6 +32,8 @@ static const struct row {
 	{ "overrun-even", VERDICT_OVERRUN, REASON_REGULAR },
 	/* and one of 100, which is too much for 26 frames of buffer behind each pause */
 	{ "overrun-starts", VERDICT_OVERRUN, REASON_STARTS },
+	/* a policer and BBR, which sees it, and tries to send ten times as much now and then */
+	{ "overrun-faster", VERDICT_OVERRUN, REASON_FASTER },
 	/* other people share the slow hop for half of the time */
 	{ "overrun-others-also", VERDICT_OVERRUN, REASON_BURSTS },
 	/* a window of 9 in spite of a loss in twenty, in each look as many */
