@@ -548,12 +548,29 @@ void act_unknow(struct act *a)
 		a->by[k].known = false;
 }
 
+static const char *what_they_pace(const struct act_hands *h, char subject[32])
+{
+	snprintf(subject, 32, "what %s pace", h->hands.ops->name);
+	return subject;
+}
+
+/* Not held back for a minute: it is not looked for again. */
+static void say_known(struct act *a, const struct act_hands *h)
+{
+	char subject[32];
+
+	what_they_pace(h, subject);
+	if (log_is_new(&a->log->said, subject))
+		return;
+	log_say(a->log, LOG_NOTICE, "%s can be looked at again", subject);
+	log_forget(&a->log->said, subject);
+}
+
 static void say_unknown(struct act *a, const struct act_hands *h, const char *why)
 {
 	char subject[32];
 
-	snprintf(subject, sizeof(subject), "what %s pace", h->hands.ops->name);
-	log_state(a->log, LOG_WARNING, subject, "unknown",
+	log_state(a->log, LOG_WARNING, what_they_pace(h, subject), "unknown",
 		  "what an earlier run may have paced stays%s, as it cannot be looked at: %s",
 		  a->mode == MODE_ACT ? ", and nothing is paced anew" : "", why);
 }
@@ -572,9 +589,11 @@ static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t
 	if (rc == -EOPNOTSUPP && !was_locked)
 		rc = 0;
 	h->known = !rc;
-	if (rc == -EOPNOTSUPP || (rc && rc != -EAGAIN && a->mode != MODE_ACT))
+	if (!rc)
+		say_known(a, h);
+	else if (rc == -EOPNOTSUPP || (rc != -EAGAIN && a->mode != MODE_ACT))
 		say_unknown(a, h, e.text);
-	else if (rc && a->mode == MODE_ACT)
+	else if (a->mode == MODE_ACT)
 		failed_whole(a, h, rc, e.text);
 }
 

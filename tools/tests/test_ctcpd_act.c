@@ -1208,6 +1208,7 @@ static void stays_while(struct world *w, int *rc, int error, const char *why)
 
 	begin_sockets(w);
 	settle_all(w);
+	assert_said(w, "can be looked at again", 0);
 	end(w, true);
 	*rc = error;
 	w->config.mode = MODE_OBSERVE;
@@ -1217,9 +1218,11 @@ static void stays_while(struct world *w, int *rc, int error, const char *why)
 	snprintf(said, sizeof(said),
 		 "what an earlier run may have paced stays, as it cannot be looked at: %s", why);
 	assert_said(w, said, 1);
+	assert_said(w, "can be looked at again", 0);
 	*rc = 0;
 	polls(w, 13);
 	assert_int_equal(w->sockets.n, 0);
+	assert_said(w, "what sockets pace can be looked at again", 1);
 }
 
 /* What an earlier run has pinned, and this one may not load */
