@@ -21,11 +21,14 @@ class Refused(Exception):
     """What Prometheus says is wrong with what it was asked for"""
 
 
-def free_address():
-    """One on the loopback that nobody listens on: asked for, and let go again"""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{s.getsockname()[1]}"
+def free_addresses(n):
+    """Of the loopback, that nobody listens on: asked for all at once, so that no two are the same,
+    and let go again"""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{s.getsockname()[1]}" for s in sockets]
 
 
 class Prometheus:
@@ -34,8 +37,7 @@ class Prometheus:
     def __init__(self, exporter, prometheus, folder, scrape_s):
         self.exporter, self.program, self.folder = exporter, prometheus, folder
         self.scrape_s = scrape_s
-        self.scraped = free_address()
-        self.address = free_address()
+        self.scraped, self.address = free_addresses(2)
         self.stack = ExitStack()
 
     def __enter__(self):
