@@ -7,6 +7,7 @@
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	tap	the unit tests of what reads all others' results (tap.awk)
 #	kept	of what decides whether a test is run again (kept.sh)
+#	alone	that two runs in one tree do not meet (alone.sh), and how one ends
 #	bench	the unit tests of the bench's engine
 #	flows	those of the labelled flows (flows/)
 #	dashboard	whether the dashboard's queries are right, by prometheus (dashboard/)
@@ -31,9 +32,11 @@
 # As many at once as there are processors, those that take longest first.  What each said
 # is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
 #
-# A test of the lab that has passed is run again when something that it reads has changed
-# (kept.sh); what is kept is named as such, and counted as it was.  FRESH=1 in the
-# environment runs everything, as CHECK_SEED does.
+# A test of the lab that has passed, or figures, is run again when something that it reads
+# has changed (kept.sh); what is kept is named as such, and counted as it was.  FRESH=1 in
+# the environment runs everything, as CHECK_SEED does.
+#
+# One at a time in a tree (alone.sh); what is left of one that was killed writes nothing more.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,6 +56,7 @@ LAB_DIR_HERE=$here	# for runs.sh
 export LAB_DIR_HERE
 . "$here/runs.sh"
 . "$here/kept.sh"
+. "$here/alone.sh"
 
 PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl-route-3-dev
 	libkmod-dev libjansson-dev libsqlite3-dev libinih-dev libmicrohttpd-dev
@@ -61,7 +65,7 @@ PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
 # Half of the time goes by in these: what is begun last is to be short.
-LONGEST="hostile setup_faults unit lint ctcpd_act ctcpd_hands ctcpd_run ctcpd_many breaker_evidence breaker_spares
+LONGEST="hostile setup_faults unit churn lint ctcpd_act ctcpd_hands ctcpd_run ctcpd_many breaker_evidence breaker_spares
 	setup_touch ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
 	pacing early setup_watch setup_confirm streams nlfuzz setup_many fuzz"
 
@@ -84,7 +88,8 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap kept seed bench flows dtn dashboard mutants fuzzers figures
+	names=$(printf '%s\n' lint unit tap kept alone seed bench flows dtn dashboard mutants fuzzers \
+		figures
 		lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
@@ -133,6 +138,7 @@ tap_of()
 	fuzzers) fuzzers ;;
 	tap) "$here/test_tap.sh" ;;
 	kept) "$here/test_kept.sh" ;;
+	alone) "$here/test_alone.sh" ;;
 	seed) "$here/test_seed.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/bench/test_bench.py" ;;
@@ -170,12 +176,20 @@ result_of()
 		"$out/$1.result"
 }
 
-# Of the lab, kept; or run, and kept if it passed
+# goes_on: the run that this test is of.  Its shell may have been killed: the results are
+# then another run's, perhaps, and no further test is to begin.
+goes_on()
+{
+	kill -0 "$run" 2>/dev/null
+}
+
+# Of the lab, kept; or run, and kept if it passed.  At 255 xargs begins no other.
 run_or_keep()
 {
 	local key
 
-	if ! grep -qE '^# labs:.*\buml\b' "$top/selftests/$1.sh" 2>/dev/null || draws "$1"; then
+	goes_on || exit 255
+	if ! may_keep "$1"; then
 		run_test "$1"
 		return
 	fi
@@ -200,6 +214,7 @@ run_test()
 		echo "### EXIT $1 $status $(($(date +%s) - start))"
 		echo "### DONE"
 	} >"$out/$1.tap"
+	goes_on || exit 255
 	awk -f "$here/tap.awk" "$out/$1.tap" >"$out/$1.result"
 	result_of "$1"
 }
@@ -232,29 +247,30 @@ sum()
 
 main()
 {
-	local tests=$* last=
+	local tests=$* run=$$
 
 	# shellcheck disable=SC2086 # a list of names
 	known $tests || exit 2
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
-	# figures uses all processors by itself
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap kept seed bench flows dtn dashboard mutants fuzzers lint \
-		$(lab_tests)) last=figures
+	[ -n "$tests" ] || tests=$(in_order unit tap kept alone seed bench flows dtn dashboard mutants fuzzers lint \
+		$(lab_tests) figures)
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \
 		"CHECK_SEED=$seed makes the same again"
 	kept_begin "$out"
-	export out here top began limit seed
-	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep
-	tr -s ' \n' '\0\0' <<<"$tests" |
-		xargs -0 -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -
-	if [ -n "$last" ]; then run_test "$last"; fi
+	export out here top began limit seed run
+	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep goes_on
+	tests=$(tr -s ' ' '\n' <<<"$tests")
+	grep -vxF figures <<<"$tests" | tr '\n' '\0' |
+		xargs -0 -r -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -
+	# They use all processors by themselves
+	! grep -qxF figures <<<"$tests" || run_or_keep figures
 	# shellcheck disable=SC2086 # a list of names
-	count_missing $tests $last
+	count_missing $tests
 	sum
 }
 
-main "$@"
+alone "make check" "$top/build/check.lock" main "$@"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# labs: uml
 #
 # figures.sh: the figures this project stands for, in virtual time; TAP
 #

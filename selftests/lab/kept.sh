@@ -10,41 +10,80 @@
 # random numbers, as another seed is another test then (draws()).  What it reads:
 #
 #	itself, and the files of the tree that it and those name literally, by
-#	$(dirname "$0")/, $SELFTESTS/ or $TOP/ (of a folder, all that is in it)
+#	$(dirname "$0")/, $SELFTESTS/, $LAB_DIR_HERE/ or $TOP/ (of a folder, all that is in it)
 #	the programs of build/bin that these name
 #	the module's source, the kernel, the scripts of the lab, what counts its points
 #	the versions of all packages of the host
 #	$KEPT_WORDS: how much it is to do
 #
+# figures.sh is kept as these are: the machines that it boots always have the same seed.  Its
+# one point by the host's clock is not said again, either: what it measures is the same program.
+#
 # In build/, not in the cache: a clean checkout runs everything.
 
 KEPT=$top/build/kept
 
-# named FILE...: what of the tree these scripts name, by its path in it
-named()
+# script_of TEST: its path in the tree
+script_of()
 {
-	# shellcheck disable=SC2016 # it is these words that are looked for
-	sed -nE ':again
-		s@^(.*)(\$SELFTESTS|\$\(dirname "\$0"\))/([A-Za-z0-9_./-]+)@\1\nselftests/\3\n@
-		s@^([^\n]*)\$TOP/([A-Za-z0-9_./-]+)@\1\n\2\n@
-		t again
-		/\n/ { s/^[^\n]*\n//; p }' "$@" | grep -E '^[a-z][A-Za-z0-9_./-]+$' |
-		grep -v '^build/\|\.\.'
+	case $1 in
+	figures) echo selftests/lab/figures.sh ;;
+	*) echo "selftests/$1.sh" ;;
+	esac
 }
 
-# files_of TEST: of the tree, sorted, below $top
+# may_keep TEST: one of the lab that is the same with the same seed
+may_keep()
+{
+	grep -qsE '^# labs:.*\buml\b' "$top/$(script_of "$1")" && ! draws "$1"
+}
+
+# named FILE...: the files of the tree that these scripts name, by their paths in it
+named()
+{
+	awk '
+	BEGIN {
+		name = "[A-Za-z0-9_./-]+"
+		at = "\\$(TOP|SELFTESTS|LAB_DIR_HERE|\\(dirname \"\\$0\"\\))/" name
+	}
+	FNR == 1 {
+		own = FILENAME
+		sub(/[^\/]*$/, "", own)
+	}
+	{
+		for (; match($0, at); $0 = substr($0, RSTART + RLENGTH)) {
+			path = substr($0, RSTART, RLENGTH)
+			sub(/^\$TOP\//, "", path)
+			sub(/^\$SELFTESTS\//, "selftests/", path)
+			sub(/^\$LAB_DIR_HERE\//, "selftests/lab/", path)
+			sub(/^\$\([^)]*\)\//, own, path)
+			while (sub(/[^\/.]+\/\.\.\//, "", path)) ;
+			if (path ~ /^[a-z]/ && path !~ /^build\/|\.\./)
+				print path
+		}
+	}' "$@" | xargs -r -d '\n' sh -c 'find "$@" -type f 2>/dev/null' -
+}
+
+# files_of TEST: of the tree, each once, below $top
 files_of()
 {
-	local all="selftests/$1.sh" before='' more
+	local -A seen=()
+	local one scripts new=("$(script_of "$1")")
 
 	cd "$top" || return
-	while [ "$all" != "$before" ]; do
-		before=$all
-		# shellcheck disable=SC2046,SC2086 # names without spaces
-		more=$(find $(named $(grep '\.sh$' <<<"$all")) -type f 2>/dev/null)
-		all=$(printf '%s\n' "$all" $more | sort -u)
+	while [ ${#new[@]} -gt 0 ]; do
+		scripts=()
+		for one in "${new[@]}"; do
+			seen[$one]=1
+			[[ $one != *.sh ]] || scripts+=("$one")
+		done
+		new=()
+		[ ${#scripts[@]} -gt 0 ] || break
+		while read -r one; do
+			[ -n "${seen[$one]:-}" ] || new+=("$one")
+		done < <(named "${scripts[@]}")
 	done
-	echo "$all"
+	printf '%s\n' "${!seen[@]}" | sort
 	find tcp_circuit.c Kbuild circuit include -type f
 	printf 'selftests/lab/%s\n' cache.sh check.sh kept.sh newest-source.sh tap.awk uml-init.sh \
 		uml-kernel.sh uml-module.sh uml-seed.c uml.sh
@@ -53,7 +92,7 @@ files_of()
 # draws TEST: by its own words, what it tries
 draws()
 {
-	grep -qE 'RANDOM|/urandom|_SEED' "$top/selftests/$1.sh"
+	grep -qE 'RANDOM|/urandom|_SEED' "$top/$(script_of "$1")"
 }
 
 # programs_of FILE...: of build/bin, those that these files name
@@ -71,15 +110,23 @@ kept_key()
 	files=$(files_of "$1")
 	# shellcheck disable=SC2046,SC2086 # names without spaces
 	{
-		echo "$KEPT_LAB $KEPT_WORDS"
+		echo "$(kernel_of "$1") $KEPT_HOST $KEPT_WORDS"
 		sha256sum $files $(programs_of $(grep '^selftests/' <<<"$files"))
 	} | sha256sum | cut -d ' ' -f 1
 }
 
-# The kernel, and all that is installed here
-kept_lab()
+# kernel_of TEST: the name of the one that it runs on, which changes with all it is built from
+kernel_of()
 {
-	basename "$("$here/uml-kernel.sh")"
+	case $1 in
+	figures) basename "$(LAB_KERNEL='' "$top/selftests/lab/uml-kernel.sh")" ;;
+	*) echo "$KEPT_KERNEL" ;;
+	esac
+}
+
+# All that is installed here
+kept_host()
+{
 	{ dpkg-query -W || cat /etc/os-release; } 2>/dev/null | sha256sum
 }
 
@@ -89,9 +136,11 @@ kept_begin()
 	KEPT_OUT=$1
 	KEPT_NOT=${FRESH:-}${CHECK_SEED:-}
 	KEPT_WORDS="$LAB_KERNEL ${CHURN:-} ${FUZZ_CALLS:-} ${NLFUZZ_MESSAGES:-}"
-	KEPT_LAB=$(kept_lab)
-	export KEPT KEPT_OUT KEPT_NOT KEPT_WORDS KEPT_LAB
-	export -f named files_of draws programs_of kept_key has_passed keep is_kept kept_since
+	KEPT_KERNEL=$(basename "$("$here/uml-kernel.sh")")
+	KEPT_HOST=$(kept_host)
+	export KEPT KEPT_OUT KEPT_NOT KEPT_WORDS KEPT_KERNEL KEPT_HOST
+	export -f script_of may_keep named files_of draws programs_of kernel_of kept_key \
+		has_passed keep is_kept kept_since
 }
 
 has_passed()

@@ -9,14 +9,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$TMP/tree
 KEPT_OUT=$TMP/out
 export seed=47
-export KEPT_NOT='' KEPT_WORDS=newest KEPT_LAB=kernel
+export KEPT_NOT='' KEPT_WORDS=newest KEPT_KERNEL=kernel KEPT_HOST=packages
 . "$here/kept.sh"
 
-# A tree of one test that is looked at, t, and of what it reads
-small_tree()
+# A tree of two tests that are looked at, t and figures, and of what they read
+make_tree()
 {
-	rm -rf "$top" "$KEPT_OUT"
-	mkdir -p "$top"/{build/bin,circuit,docs,include,selftests/lab,tools/units} "$KEPT_OUT"
+	mkdir -p "$top"/{build/bin,circuit,docs,include,selftests/lab,tools/units}
 	cd "$top" || exit
 	touch tcp_circuit.c Kbuild circuit/path.h include/tcp.h docs/page.md tools/units/one
 	touch selftests/lab/{cache,check,kept,newest-source,uml-init,uml-kernel,uml-module,uml}.sh
@@ -29,32 +28,70 @@ small_tree()
 	# shellcheck disable=SC2016
 	echo '. "$SELFTESTS/deep.sh"; TOP=$(cd "$SELFTESTS/.." && pwd)' >selftests/lib.sh
 	echo 'circuit_nl' >selftests/deep.sh
-	touch selftests/{data,other.sh}
+	touch selftests/{data,other.sh} selftests/lab/run.jq
+	# shellcheck disable=SC2016
+	echo '# labs: uml
+		. "$LAB_DIR_HERE/../lib.sh"; "$LAB_DIR_HERE/transfer.sh"' >selftests/lab/figures.sh
+	# shellcheck disable=SC2016
+	echo 'cat "$(dirname "$0")/../data"; "$LAB_DIR_HERE/run.jq"' >selftests/lab/transfer.sh
+	printf '#!/bin/sh\necho "kernel for <$LAB_KERNEL> $(cat %s)"\n' "$TMP/config" \
+		>selftests/lab/uml-kernel.sh
+	chmod +x selftests/lab/uml-kernel.sh
 }
 
-# changes FILE: whether t is run again when this changes
+# The tree as it was
+small_tree()
+{
+	rm -rf "$top" "$KEPT_OUT"
+	cp -r "$TMP/whole" "$top"
+	mkdir "$KEPT_OUT"
+	echo 1 >"$TMP/config"
+}
+
+# changes TEST BEFORE FILE: whether it is run again when this changes
 changes()
 {
-	local before
-
 	small_tree
-	before=$(kept_key t)
-	echo more >>"$top/$1"
-	[ "$before" != "$(kept_key t)" ]
+	echo more >>"$top/$3"
+	[ "$2" != "$(kept_key "$1")" ]
 }
 
 reads()
 {
-	local file
+	local file before
 
+	small_tree
+	before=$(kept_key t)
 	for file in selftests/{t.sh,lib.sh,deep.sh,data} tools/units/{one,another} include/tcp.h \
 		build/bin/{ctcp-setup,circuit_nl} tcp_circuit.c circuit/{path.h,new.c} \
 		include/probe.sh selftests/lab/{uml-init.sh,tap.awk,check.sh,uml-kernel.sh}; do
-		succeeds "run again with $file" changes "$file"
+		succeeds "run again with $file" changes t "$before" "$file"
 	done
 	for file in selftests/other.sh build/bin/ctcpd docs/page.md; do
-		refused "not with $file" changes "$file"
+		refused "not with $file" changes t "$before" "$file"
 	done
+}
+
+# Its scripts are in lab/, and it boots 6.1 whatever kernel the tests run on
+figures()
+{
+	local file before
+	local -x LAB_KERNEL=newest
+
+	small_tree
+	before=$(kept_key figures)
+	equal "figures: the same key twice" "$before" "$(kept_key figures)"
+	for file in selftests/{lab/{figures.sh,transfer.sh,run.jq},lib.sh,deep.sh,data} \
+		build/bin/circuit_nl tcp_circuit.c selftests/lab/{uml.sh,uml-seed.c}; do
+		succeeds "figures: made again with $file" changes figures "$before" "$file"
+	done
+	refused "figures: not with selftests/t.sh" changes figures "$before" selftests/t.sh
+	small_tree
+	refused "figures: nor with the kernel of the tests" \
+		[ "$before" != "$(KEPT_KERNEL='kernel 2' kept_key figures)" ]
+	equal "figures: the kernel is 6.1" 'kernel for <> 1' "$(kernel_of figures)"
+	echo 2 >"$TMP/config"
+	succeeds "figures: made again with another 6.1" [ "$before" != "$(kept_key figures)" ]
 }
 
 words()
@@ -66,8 +103,10 @@ words()
 	equal "the same key twice" "$before" "$(kept_key t)"
 	refused "run again where it is to do more" \
 		[ "$before" = "$(KEPT_WORDS='newest 1000' kept_key t)" ]
-	refused "run again with another kernel or package" \
-		[ "$before" = "$(KEPT_LAB='kernel 2' kept_key t)" ]
+	refused "run again with another kernel" \
+		[ "$before" = "$(KEPT_KERNEL='kernel 2' kept_key t)" ]
+	refused "run again with another package" \
+		[ "$before" = "$(KEPT_HOST='packages 2' kept_key t)" ]
 }
 
 # result_is LINE...: of t, with its TAP
@@ -108,30 +147,38 @@ keeps()
 
 draw()
 {
-	local one
+	local one script
 
 	small_tree
-	refused "a test that draws nothing may be kept" draws t
+	refused "what is not of the lab is not kept" may_keep t
+	script=$(cat "$top/selftests/t.sh")
+	for one in uml "qemu uml root"; do
+		echo "# labs: $one" >>"$top/selftests/t.sh"
+		succeeds "a test that draws nothing may be, of the lab by \"$one\"" may_keep t
+		echo "$script" >"$top/selftests/t.sh"
+	done
+	succeeds "figures may be" may_keep figures
 	# shellcheck disable=SC2016
 	for one in '$((RANDOM % 5))' '/dev/urandom' 'FUZZ_SEED'; do
-		echo "echo $one" >>"$top/selftests/t.sh"
-		succeeds "one that draws is run always, here by $one" draws t
-		small_tree
+		printf '# labs: uml\n%s\necho %s\n' "$script" "$one" >"$top/selftests/t.sh"
+		refused "one that draws is run always, here by $one" may_keep t
 	done
 }
 
 # A library that a test takes in by other words would not be seen
 understood()
 {
-	local -x top=$TOP
-	local test missing=''
+	local script missing=''
 
-	for test in "$TOP"/selftests/*.sh; do
-		missing+=$(sed -nE 's/^[[:space:]]*\. .*\/([^"\/]*)"?$/selftests\/\1/p' "$test" |
-			grep -vxF -f <(files_of "$(basename "$test" .sh)"))
+	cd "$TOP" || return
+	for script in selftests/*.sh selftests/lab/{figures,runs,transfer}.sh; do
+		missing+=$(sed -nE 's/^[[:space:]]*\. .*\/([^"\/]*)"?$/\1/p' "$script" |
+			grep -vxF -f <(named "$script" | sed 's@.*/@@'))
 	done
 	equal "what the tests here take in, and is not seen" "" "$missing"
 }
 
-cases reads words keeps draw understood
+make_tree
+mv "$top" "$TMP/whole"
+cases reads figures words keeps draw understood
 finish

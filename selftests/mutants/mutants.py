@@ -65,7 +65,8 @@ class Mutant:
 
 def is_test(name):
     """One that a mutant may name: it passes or fails by what the tree is."""
-    return name in ("unit", "tap", "kept", "seed", "bench", "flows", "dtn", "dashboard") or \
+    return name in ("unit", "tap", "kept", "alone", "seed", "bench", "flows", "dtn",
+                    "dashboard") or \
         (TOP / "selftests" / f"{name}.sh").is_file()
 
 

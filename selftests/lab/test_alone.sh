@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# test_alone.sh: two runs in one tree do not meet (alone.sh), and make check keeps its figures
+# as it does its tests; TAP
+#
+# The tree has check.sh itself, two tests and figures that need no machine, and nothing to
+# build.
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib.sh"
+
+TREE=$TMP/tree
+export WAY=$TMP/way	# of what the tests there say and are told
+export PATH=$TMP/bin:$PATH
+unset FRESH CHECK_SEED
+
+# program PATH LINE...
+program()
+{
+	local path=$1
+
+	shift
+	mkdir -p "${path%/*}"
+	printf '%s\n' '#!/bin/bash' "$@" >"$path"
+	chmod +x "$path"
+}
+
+# shellcheck disable=SC2016 # words of the programs
+tree()
+{
+	local lab=$TREE/selftests/lab
+
+	rm -rf "$TREE" "$WAY"
+	mkdir -p "$lab" "$WAY" "$TREE"/{circuit,include}
+	touch "$TREE"/{tcp_circuit.c,Kbuild} "$lab"/{cache,newest-source,uml-init}.sh \
+		"$lab/uml-seed.c"
+	cp "$here"/{alone,check,kept,runs}.sh "$here/tap.awk" "$lab/"
+	printf '.PHONY: tools tests-bin\ntools tests-bin:\n\t@mkdir -p build/bin\n' >"$TREE/Makefile"
+	program "$TMP/bin/nproc" 'echo 1'
+	program "$lab/need.sh"
+	program "$lab/uml-kernel.sh" 'echo kernel'
+	program "$lab/uml-module.sh" 'echo module'
+	program "$lab/uml.sh" 'while getopts rm:t:o:s: _; do :; done; exec "${!OPTIND}"'
+	program "$TREE/selftests/waits.sh" '# labs: uml' 'echo $$ >"$WAY/begun"' \
+		'until [ -e "$WAY/go" ]; do sleep 0.05; done' 'echo "ok 1"; echo 1..1'
+	program "$TREE/selftests/later.sh" '# labs: uml' 'touch "$WAY/later"' \
+		'echo "ok 1"; echo 1..1'
+	program "$lab/figures.sh" '# labs: uml' 'echo run >>"$WAY/figures"' \
+		'echo "$(cat "$WAY/verdict") 1"; echo 1..1; grep -qx ok "$WAY/verdict"'
+}
+
+check()
+{
+	"$TREE/selftests/lab/check.sh" "$@" 2>&1
+}
+
+# begin TEST...: a run that goes on until it may, FIRST
+begin()
+{
+	"$TREE/selftests/lab/check.sh" "$@" >"$TMP/first" 2>&1 &
+	FIRST=$!
+	until_true 20 test -s "$WAY/begun" || fail "the first run began" "$(<"$TMP/first")"
+}
+
+all_in()
+{
+	find "$1" -printf '%p %s %T@\n' | sort
+}
+
+# refusal WHAT PID
+refusal()
+{
+	echo "make $1 is running in this tree, as process $2: nothing was begun, nothing changed"
+}
+
+gone()
+{
+	! kill -0 "$1" 2>/dev/null
+}
+
+second()
+{
+	local before out status
+
+	tree
+	begin waits
+	before=$(all_in "$TREE")
+	out=$(check later)
+	status=$?
+	equal "a second run: exit status" 1 $status
+	equal "a second run says" "$(refusal check "$FIRST")" "$out"
+	equal "and changes nothing: lines that differ" "" "$(diff - <(all_in "$TREE") <<<"$before")"
+	cp -r "$TREE" "$TMP/another"
+	succeeds "a copy of the tree is no second run there" \
+		"$TMP/another/selftests/lab/check.sh" later
+	touch "$WAY/go"
+	wait "$FIRST"
+	equal "the first passes: exit status" 0 $?
+	equal "and its last line" "1 passed, 0 failed, 0 skipped" "$(tail -n 1 "$TMP/first")"
+	succeeds "then another one begins" check later
+}
+
+# What a run starts and leaves behind does not have the lock.
+left_behind()
+{
+	local left
+
+	tree
+	program "$TREE/selftests/waits.sh" '# labs: uml' \
+		"sleep 600 </dev/null >/dev/null 2>&1 & echo \$! >>$WAY/left" 'echo "ok 1"; echo 1..1'
+	program "$TREE/selftests/lab/need.sh" \
+		"sleep 600 </dev/null >/dev/null 2>&1 & echo \$! >>$WAY/left"
+	succeeds "a run that leaves programs behind" check waits
+	mapfile -t left <"$WAY/left"
+	at_least "how many" 2 ${#left[@]}
+	succeeds "they are there still" kill -0 "${left[@]}"
+	succeeds "the next one begins" check later
+	mapfile -t left <"$WAY/left"
+	kill "${left[@]}"
+}
+
+# Its shell alone: what it had begun goes on.
+killed()
+{
+	local rest
+
+	tree
+	echo "ok" >"$WAY/verdict"
+	begin waits later
+	rest=$(pgrep -P "$FIRST" -x xargs)
+	kill -KILL "$FIRST"
+	wait "$FIRST" 2>/dev/null
+	refused "the first run was killed, its test goes on" gone "$(<"$WAY/begun")"
+	succeeds "another one begins at once" check figures
+	touch "$WAY/go"
+	succeeds "what was left ends" until_true 20 gone "$rest"
+	refused "begins no other test" test -e "$WAY/later"
+	equal "writes no result" "" "$(find "$TREE/build/check" -name 'waits.*')"
+	equal "and keeps none" "" "$(find "$TREE/build/kept" -name 'waits.*')"
+}
+
+figures()
+{
+	local out
+
+	tree
+	echo "not ok" >"$WAY/verdict"
+	refused "figures that fail" check figures
+	echo "ok" >"$WAY/verdict"
+	succeeds "are made again, and pass" check figures
+	equal "made so far, times" 2 "$(wc -l <"$WAY/figures")"
+	echo "not ok" >"$WAY/verdict"
+	out=$(check figures)
+	equal "those that passed are not made again: exit status" 0 $?
+	equal "made so far, times" 2 "$(wc -l <"$WAY/figures")"
+	matches "it says so" 'figures +1 passed, 0 failed \(kept: passed 20' "$out"
+	matches "and how many" '^not run again, .* they passed: 1 of the tests' "$out"
+	refused "made again where all are asked for" env FRESH=1 \
+		"$TREE/selftests/lab/check.sh" figures
+	echo "# more" >>"$TREE/tcp_circuit.c"
+	refused "made again with another module" check figures
+}
+
+cases second left_behind killed figures
+finish
