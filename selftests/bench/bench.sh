@@ -7,13 +7,18 @@
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lab/alone.sh"
 
-"$here/../lab/make-tools.sh" iperf3 nuttcp tshark tcpdump pv socat python3-matplotlib \
-	python3-markdown iputils-ping
-make -s -C "$here/.." ../build/bin/circuit_nl ../build/bin/lowat.so
-export PYTHONDONTWRITEBYTECODE=1
-if [ "$*" = scale ]; then
-	exec "$here/scale.sh"
-fi
-/usr/bin/python3 "$here/bench.py" "$@"
-[ $# -gt 0 ] || exec "$here/scale.sh"
+bench()
+{
+	"$here/../lab/make-tools.sh" iperf3 nuttcp tshark tcpdump pv socat python3-matplotlib \
+		python3-markdown iputils-ping
+	make -s -C "$here/.." ../build/bin/circuit_nl ../build/bin/lowat.so
+	export PYTHONDONTWRITEBYTECODE=1
+	[ "$*" = scale ] || /usr/bin/python3 "$here/bench.py" "$@"
+	case $* in
+	'' | scale) "$here/scale.sh" ;;
+	esac
+}
+
+alone "make bench" "$here/../../build/bench.lock" bench "$@"

@@ -6,7 +6,13 @@
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lab/alone.sh"
 
-"$here/../lab/make-tools.sh" python3-matplotlib
-export PYTHONDONTWRITEBYTECODE=1
-/usr/bin/python3 "$here/dtn.py" --jobs "${BENCH_JOBS:-$(nproc)}" "$@"
+dtn()
+{
+	"$here/../lab/make-tools.sh" python3-matplotlib
+	export PYTHONDONTWRITEBYTECODE=1
+	/usr/bin/python3 "$here/dtn.py" --jobs "${BENCH_JOBS:-$(nproc)}" "$@"
+}
+
+alone "make dtn" "$here/../../build/dtn.lock" dtn "$@"

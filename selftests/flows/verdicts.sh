@@ -6,9 +6,15 @@
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lab/alone.sh"
 
-"$here/../lab/make-tools.sh" python3-matplotlib
-make -s -C "$here/.." ../build/bin/ctcpd_traffic ../build/bin/circuit_arrivals
-export PYTHONDONTWRITEBYTECODE=1
-/usr/bin/python3 "$here/flows.py" --half score --jobs "${BENCH_JOBS:-$(nproc)}"
-/usr/bin/python3 "$here/verdicts.py" --score
+verdicts()
+{
+	"$here/../lab/make-tools.sh" python3-matplotlib
+	make -s -C "$here/.." ../build/bin/ctcpd_traffic ../build/bin/circuit_arrivals
+	export PYTHONDONTWRITEBYTECODE=1
+	/usr/bin/python3 "$here/flows.py" --half score --jobs "${BENCH_JOBS:-$(nproc)}"
+	/usr/bin/python3 "$here/verdicts.py" --score
+}
+
+alone "make verdicts" "$here/../../build/verdicts.lock" verdicts

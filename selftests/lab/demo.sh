@@ -12,6 +12,7 @@ LAB_DIR_HERE=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$LAB_DIR_HERE/../.." && pwd)
 RUNS=$TOP/build/demo
 . "$LAB_DIR_HERE/runs.sh"
+. "$LAB_DIR_HERE/alone.sh"
 
 ALGORITHMS="circuit cubic htcp bbr"
 LOSS=0.00454545		# percent: one in 22,000
@@ -146,4 +147,4 @@ main()
 	echo "All figures:          build/demo/results.json"
 }
 
-main
+alone "make demo" "$TOP/build/demo.lock" main

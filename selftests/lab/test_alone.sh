@@ -162,5 +162,32 @@ figures()
 	refused "made again with another module" check figures
 }
 
-cases second left_behind killed figures
+# The other commands whose runs share a folder of build/
+others()
+{
+	local what script lock out tool
+
+	while read -r what script; do
+		lock=build/$what.lock
+		tree
+		mkdir -p "$TREE/build" "$(dirname "$TREE/$script")"
+		cp "$TOP/$script" "$TREE/$script"
+		for tool in need make-tools; do
+			program "$TREE/selftests/lab/$tool.sh" 'touch "$WAY/later"; exit 1'
+		done
+		echo 4711 >"$TREE/$lock"
+		out=$(flock "$TREE/$lock" "$TREE/$script" 2>&1)
+		equal "make $what, a second one" "$(refusal "$what" 4711)" "$out"
+		refused "make $what: it begins nothing" test -e "$WAY/later"
+		"$TREE/$script" >/dev/null 2>&1
+		succeeds "make $what: but the first does" test -e "$WAY/later"
+	done <<-END
+	demo selftests/lab/demo.sh
+	bench selftests/bench/bench.sh
+	verdicts selftests/flows/verdicts.sh
+	dtn selftests/dtn/dtn.sh
+	END
+}
+
+cases second left_behind killed figures others
 finish
