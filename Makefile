@@ -39,15 +39,16 @@ help:
 modules:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
+# Two that build in one tree wait for one another
 tools:
 	mkdir -p build/bin
-	$(MAKE) -C tools O=$(TOOLS)
+	flock -o build/tools.lock $(MAKE) -C tools O=$(TOOLS)
 	cp -u $(TOOLS)/ctcp-setup $(TOOLS)/ctcpd build/bin/
 
 # The programs that only tests need; behind the tools, as both are made of the same objects
 tests-bin: tools
-	$(MAKE) -C selftests
-	$(MAKE) -C tools O=$(TOOLS) faulty
+	flock -o build/tools.lock $(MAKE) -C selftests
+	flock -o build/tools.lock $(MAKE) -C tools O=$(TOOLS) faulty
 	cp -u $(TOOLS)/ctcp-setup-faulty $(TOOLS)/ctcpd_hands $(TOOLS)/ctcpd_hands_bpf \
 		$(TOOLS)/ctcpd_exporter build/bin/
 

@@ -189,5 +189,28 @@ others()
 	END
 }
 
-cases second left_behind killed figures others
+# Of two commands at once both build: the second when the first has.
+build()
+{
+	local one two
+
+	tree
+	cp "$TOP/Makefile" "$TOP/dkms.conf" "$TREE/"
+	program "$TREE/tools/build" 'mkdir -p "$1"; touch "$1/ctcp-setup" "$1/ctcpd"' \
+		'mkdir "$WAY/building" || touch "$WAY/twice"; echo >>"$WAY/built"' \
+		'until [ -e "$WAY/go" ]; do sleep 0.05; done; rmdir "$WAY/building"'
+	printf 'all:\n\t@./build $(O)\n' >"$TREE/tools/Makefile"
+	make -s -C "$TREE" tools >/dev/null 2>&1 &
+	one=$!
+	until_true 20 test -e "$WAY/building"
+	make -s -C "$TREE" tools >/dev/null 2>&1 &
+	two=$!
+	succeeds "make tools, a second one waits" until_true 20 pgrep -P $two -x flock
+	touch "$WAY/go"
+	wait $one $two
+	equal "both have built" 2 "$(wc -l <"$WAY/built")"
+	refused "not at the same time" test -e "$WAY/twice"
+}
+
+cases second left_behind killed figures others build
 finish
