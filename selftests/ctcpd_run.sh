@@ -215,7 +215,7 @@ full_disk()
 damaged()
 {
 	end TERM
-	head -c 20000 /dev/urandom >"$DISK/history.db"
+	head -c 20000 "$BIN/ctcpd" >"$DISK/history.db"
 	begin
 	succeeds "a damaged history: the log says so" says 'the history is begun anew: '
 	succeeds "a damaged history: it is set aside" test -s "$DISK/history.db.damaged"
