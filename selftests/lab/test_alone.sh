@@ -140,6 +140,29 @@ killed()
 	equal "and keeps none" "" "$(find "$TREE/build/kept" -name 'waits.*')"
 }
 
+# The same between two tests, where the first one is kept and the other has not begun
+killed_between()
+{
+	local rest
+
+	tree
+	check later >/dev/null
+	# shellcheck disable=SC2016
+	program "$TMP/bin/sha256sum" 'if [ $# -gt 0 ]; then touch "$WAY/held"; fi' \
+		'while [ $# -gt 0 ] && [ ! -e "$WAY/go" ]; do sleep 0.05; done' \
+		"exec $(command -v sha256sum) \"\$@\""
+	"$TREE/selftests/lab/check.sh" later waits >"$TMP/first" 2>&1 &
+	FIRST=$!
+	succeeds "a run looks whether a test is kept" until_true 20 test -e "$WAY/held"
+	rest=$(pgrep -P "$FIRST" -x xargs)
+	kill -KILL "$FIRST"
+	wait "$FIRST" 2>/dev/null
+	touch "$WAY/go"
+	succeeds "killed there, it ends" until_true 20 gone "$rest"
+	refused "and begins no other test" test -e "$WAY/begun"
+	rm "$TMP/bin/sha256sum"
+}
+
 figures()
 {
 	local out
@@ -212,5 +235,5 @@ build()
 	refused "not at the same time" test -e "$WAY/twice"
 }
 
-cases second left_behind killed figures others build
+cases second left_behind killed killed_between figures others build
 finish
