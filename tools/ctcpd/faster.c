@@ -7,7 +7,7 @@
 #include "faster.h"
 
 #define FASTER		2.0	/* BBR probes by a quarter, and a round trip at a time */
-#define LATELY_US	10000000U	/* some ten times that BBR waits (tcp_bbr.c, bbr_lt_bw_max_rtts) */
+#define LATELY_US	10000000U	/* BBR waits for 48 round trips, of 200 ms or less */
 
 static uint64_t larger_of(uint64_t a, uint64_t b)
 {
