@@ -13,8 +13,9 @@
 
 #include "interval.h"
 
+/* Each of all looks, and, as _at, of those in question */
 struct hits {
-	uint32_t segs, segs_at;		/* of all looks, and of those in question */
+	uint32_t segs, segs_at;
 	uint16_t looks, looks_at;	/* in which it sent any */
 	uint16_t losing, losing_at;	/* looks that lost something */
 };
