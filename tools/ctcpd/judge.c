@@ -82,12 +82,12 @@
  *		and there are no ACKs to clock it: it leaves at the rate of our device, and is
  *		too much at once for the buffer of a slower hop.  Chance, and other people, do
  *		not know when we begin: they hit a segment of a start as likely as another.
- *  when faster	BBR takes a rate that it reached once, and two round trips of a queue as its
- *		window, for ten round trips: through a policer it sends all that of a full
- *		bucket at the rate of our device.  It sees that itself, and sends as much as was
- *		delivered for 48 round trips, without a loss, before it tries again
- *		(bbr_lt_bw_sampling() of tcp_bbr.c).  Then it loses where it paces FASTER than
- *		what is delivered, now and of late (faster.h); chance, and other people, do
+ *  when faster	BBR paces at the highest rate of the last ten round trips.  A policer's full
+ *		bucket lets a burst pass at the rate of our device, and BBR goes on at that rate
+ *		when the bucket is empty.  It detects policers itself: for 48 round trips it
+ *		paces at what was delivered, without a loss, and then it probes again
+ *		(bbr_lt_bw_sampling() of tcp_bbr.c).  So it loses where it paces FASTER than
+ *		what is delivered, now and of late (faster.h).  Chance, and other people, do
  *		not know how we pace.
  *
  * No overrun: where most of the time the queue of our own device is as full as TCP allows.
@@ -477,7 +477,7 @@ static bool loses_at_starts(const struct flow_facts *f)
 	return hits_against_chance(&f->starts.hits) >= SOME_LOOKS;
 }
 
-/* What heeds loss is soon slower than what it has lost. */
+/* What heeds loss has windows at loss, which tell more. */
 static bool loses_when_faster(const struct flow_facts *f, const struct losses_say *say)
 {
 	return say->levels < LEVELS_LEAST && hits_against_chance(&f->faster.hits) >= SOME_LOOKS;
