@@ -30,14 +30,16 @@
  * the counts:
  *
  *  when	In cell i, n(i) segments were sent and x(i) lost; p = sum x / sum n.  By chance
- *		chi2 = sum (x - n p)^2 / (n p) is k - 1 of k cells, with the variance
- *		2 (k - 1) + sum 1 / (n p), so that
+ *		chi2 = sum (x - n p)^2 / (n p (1 - p)) is k - 1 of k cells, with the
+ *		variance 2 (k - 1) + sum 1 / (n p), so that
  *			dispersion = chi2 / (k - 1)	1 by chance; the size of bursts; < 1 where
  *							they are evenly spread
  *			z = (chi2 - (k - 1)) / sqrt(variance)
  *		and chance gives such a z > 0 with a probability of about exp(-z^2 / 2).  What is
  *		more even than chance has no z below -sqrt(k / 2): there chi2 is taken to have a
- *		gamma distribution of that mean and variance (losses.c, even_by_chance()).
+ *		gamma distribution of that mean and variance (spacing.c, even_by_chance()).
+ *		A cell is a look; what is even is told by cells of three looks, too: a recovery,
+ *		and a retransmission timeout of 200 ms, hide it from one.
  *  how large	Of Reno and of CUBIC, whether more was lost than chance may hit with windows
  *		such as it had (response.h).  Then the losses come in bursts, though these may be
  *		even from look to look: what "when" tells is more, or this.
@@ -66,8 +68,12 @@
  * no room to speak of, and a rate.
  * Others may leave the same room for a while.  A flow that has then nothing in its way but our
  * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
- * If neither is the same, the room is what other people leave, but for three more:
+ * If neither is the same, the room is what other people leave, but for four more:
  *
+ *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a
+ *		flow that goes on sending loses as much in each second.  What other people leave
+ *		comes in bursts, and what chance leaves is as uneven as chance.  Of 366 lossy
+ *		flows of the lab that overran nothing, none was more even than exp(-3.5).
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
  *		the window begins anew, other people's traffic in between, and H-TCP, of which
@@ -145,7 +151,7 @@
 #define BURSTS_LEAST	6U	/* of those that lost a burst, and ... */
 #define SAME_BURST	0.03	/* two of three within so much: by chance of one flow in forty */
 #define RATES_LEAST	8U	/* seconds that lose, from which their rates may be alike */
-#define SAME_RATE	0.04	/* two of three within so much: they differ by ACKs that come
+#define SAME_RATE	0.06	/* two of three within so much: they differ by ACKs that come
 				 * together; the third is for BBR, which at each tenth second has
 				 * no window for 200 ms and a round trip, and for pauses
 				 */
@@ -161,7 +167,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 720, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 760, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -365,6 +371,8 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_sample(f, i->now, i->us);
 	add_second(f, i);
 	losses_add(&f->losses, i);
+	if (!losses_in_startup(i))
+		spacing_add(&f->threes, i, losses_of(i), CELL_THREE_US);
 	starts_add(&f->starts, i);
 	faster_add(&f->faster, i);
 	response_add(&f->response, i);
@@ -375,7 +383,7 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 
 static void fill_losses(const struct losses_say *say, struct judgement *j)
 {
-	j->dispersion = (uint32_t)fmin(say->dispersion * 100, UINT32_MAX);
+	j->dispersion = (uint32_t)fmin(say->spacing.dispersion * 100, UINT32_MAX);
 	j->spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX);
 	j->levels = say->levels;
 }
@@ -451,14 +459,24 @@ static bool loses_at_ceiling(const struct flow_facts *f, unsigned int permille)
 	return ceiling_is_of_path(&f->ceiling, permille);
 }
 
-/* -ln of how likely chance gives losses at such times */
-static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
+static bool come_in_bursts(const struct flow_facts *f, const struct losses_say *say)
 {
 	bool heeds = say->levels >= LEVELS_LEAST;
 	bool steady = has_steady_rate(f) || loses_at_ceiling(f, CEILING_PART);
-	double burst = heeds && steady ? BURST_STEADY : BURST;
 
-	return say->z > 0 && say->dispersion < burst ? 0 : say->when;
+	return say->spacing.dispersion >= (heeds && steady ? BURST_STEADY : BURST);
+}
+
+/* -ln of how likely chance gives losses at such times */
+static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
+{
+	return come_in_bursts(f, say) ? say->spacing.bursty : say->even;
+}
+
+/* Neither chance, nor what others leave, is as even as that. */
+static bool is_regular(const struct flow_facts *f, const struct losses_say *say)
+{
+	return !come_in_bursts(f, say) && say->even >= MAYBE_CHANCE;
 }
 
 /* ... or so many at such windows */
@@ -505,13 +523,12 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
 		return 0;
 	if (is_steady(f, say) || loses_at_ceiling(f, MOST) || loses_at_starts(f) ||
-	    loses_when_faster(f, say))
+	    loses_when_faster(f, say) || is_regular(f, say))
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
 	losses_say(&f->ceiling.losses, &there);
-	if (there.z < 0)	/* they were chosen by how little they lost */
-		there.when = 0;
+	there.even = 0;		/* they were chosen by how little they lost */
 	if (against_chance(f, &there) <= shown)
 		return shown;
 	*say = there;
@@ -525,7 +542,7 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 	fill_losses(&say, j);
 	if (-say.chance >= against_chance_of_losses(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
-	if (say.z <= 0 && say.when >= say.response)
+	if (is_regular(f, &say) || (!come_in_bursts(f, &say) && say.even >= say.response))
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
 	if (has_one_rate(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_BURSTS);
@@ -543,7 +560,7 @@ static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
 		return says(j, VERDICT_CLEAN, REASON_LITTLE_LOSS);
 	if (f->lost < LOSSES_LEAST || overrun_shown(f, &most) >= MAYBE_CHANCE)
 		return says(j, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
-	if (say->z > 0 && against_chance_when(f, say) >= NOT_CHANCE)
+	if (come_in_bursts(f, say) && say->spacing.bursty >= NOT_CHANCE)
 		return says(j, VERDICT_LOSS, REASON_OTHERS);
 	return says(j, VERDICT_LOSS, REASON_RANDOM);
 }
@@ -591,13 +608,27 @@ static bool held_by_an_end(const struct flow_facts *f, struct judgement *j)
 	return says(j, VERDICT_APPLICATION, REASON_TIME);
 }
 
+/* The rarer of two is that much less rare. */
+static double of_two(double against_chance)
+{
+	return fmax(0, against_chance - M_LN2);
+}
+
+static void say_losses(const struct flow_facts *f, struct losses_say *say)
+{
+	struct spacing_say threes;
+
+	losses_say(&f->losses, say);
+	spacing_say(&f->threes, &threes);
+	say->even = of_two(fmax(say->spacing.even, threes.even));
+	say->response = of_two(response_against_chance(&f->response));
+}
+
 void judge_flow(const struct flow_facts *f, struct judgement *j)
 {
 	struct losses_say say;
 
-	losses_say(&f->losses, &say);
-	/* the rarer of two, of this and of when, is that much less rare */
-	say.response = fmax(0, response_against_chance(&f->response) - M_LN2);
+	say_losses(f, &say);
 	fill(f, &say, j);
 	if (is_too_little(f, j) || dropped_here(f, j))
 		return;

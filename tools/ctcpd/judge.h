@@ -13,6 +13,7 @@
 #include "interval.h"
 #include "losses.h"
 #include "response.h"
+#include "spacing.h"
 #include "starts.h"
 #include "verdict.h"
 
@@ -23,7 +24,7 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 720 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 760 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -46,6 +47,7 @@ struct flow_facts {
 	uint32_t cwnd_max;		/* segments */
 	uint32_t mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
 	struct losses losses;
+	struct spacing threes;		/* of three looks each */
 	struct ceiling ceiling;
 	struct starts starts;
 	struct faster faster;

@@ -8,17 +8,6 @@
 
 #include "losses.h"
 
-/*
- * Of a cell.  A retransmission follows its loss by a round trip: in a shorter time it would be
- * counted beside segments that it has nothing to do with; and so it would in the tail of a
- * burst, of a few segments, which weigh by 1 / n.  A look, of 200 ms, makes a cell.
- */
-#define CELL_US		190000U
-#define CELL_MOST_US	3600000000U	/* more does not fit */
-#define CELL_SEGS	32U
-#define CELLS_MAX	3000.0	/* ten minutes of looks; then each sum is halved */
-
-#define DISPERSION_LEAST 0.05	/* below it the gamma distribution says too much of few cells */
 #define BURST_SEGS	5U		/* lost at once: by chance only of thousands in a look */
 #define BURST_RTTS	3U		/* from a cut to that by its tail: sent, lost, sent again */
 #define SINCE_US	10000U
@@ -43,42 +32,6 @@
 uint32_t losses_of(const struct interval *i)
 {
 	return i->retrans > i->dsack_dups ? i->retrans - i->dsack_dups : 0;
-}
-
-/* --- cells ----------------------------------------------------------------- */
-
-static void halve(struct losses *l)
-{
-	l->squares /= 2;
-	l->inverse /= 2;
-	l->segs /= 2;
-	l->lost /= 2;
-	l->cells /= 2;
-}
-
-static void close_cell(struct losses *l)
-{
-	double lost = l->cell_lost, segs = l->cell_segs;
-
-	l->squares += lost * lost / segs;
-	l->inverse += (float)(1 / segs);
-	l->segs += segs;
-	l->lost += (float)lost;
-	l->cells++;
-	l->cell_us = 0;
-	l->cell_segs = 0;
-	l->cell_lost = 0;
-	if (l->cells > CELLS_MAX)
-		halve(l);
-}
-
-static void add_to_cell(struct losses *l, const struct interval *i)
-{
-	l->cell_us = (uint32_t)fmin(l->cell_us + (double)i->us, CELL_MOST_US);
-	l->cell_segs += i->segs;
-	l->cell_lost += losses_of(i);
-	if (l->cell_us >= CELL_US && l->cell_us >= i->now->rtt_us && l->cell_segs >= CELL_SEGS)
-		close_cell(l);
 }
 
 /* --- windows at loss ------------------------------------------------------- */
@@ -186,44 +139,10 @@ void losses_add(struct losses *l, const struct interval *i)
 	count_since_cut(l, i, cut);
 	l->is_reno = !strcmp(i->now->conn.algorithm, "reno");
 	if (!losses_in_startup(i))
-		add_to_cell(l, i);
+		spacing_add(&l->looks, i, losses_of(i), CELL_LOOK_US);
 }
 
 /* --- what they say --------------------------------------------------------- */
-
-/*
- * That sum over its mean has a gamma distribution, nearly, whose mean is 1, and its variance
- * 1 / @shape; Chernoff's bound of its lower end is exp(-shape (d - 1 - ln d)).
- */
-static double even_by_chance(double dispersion, double shape)
-{
-	double d = fmax(dispersion, DISPERSION_LEAST);
-
-	return shape * (d - 1 - log(d));
-}
-
-/*
- * Chance gives a cell of n segments n x p losses, with that variance: the sum of
- * (lost - n p)² / (n p) over k cells is k - 1, give or take sqrt(2 (k - 1) + sum of 1/(n p)).
- */
-static void say_cells(const struct losses *l, struct losses_say *say)
-{
-	double p, chi, free, sd;
-
-	say->dispersion = 1;
-	say->z = 0;
-	say->when = 0;
-	if (l->cells < 2 || l->lost <= 0)
-		return;
-	p = l->lost / l->segs;
-	chi = l->squares / p - l->lost;
-	free = l->cells - 1;
-	sd = sqrt(2 * free + l->inverse / p);
-	say->dispersion = chi / free;
-	say->z = (chi - free) / sd;
-	say->when = say->z > 0 ? say->z * say->z / 2 :
-		    even_by_chance(say->dispersion, free / sd * (free / sd));
-}
 
 static void say_levels(const struct losses *l, struct losses_say *say)
 {
@@ -260,8 +179,9 @@ static void say_bursts(const struct losses *l, struct losses_say *say)
 
 void losses_say(const struct losses *l, struct losses_say *say)
 {
+	say->even = 0;
 	say->response = 0;
-	say_cells(l, say);
+	spacing_say(&l->looks, &say->spacing);
 	say_levels(l, say);
 	say_bursts(l, say);
 }

@@ -155,7 +155,7 @@ static void test_higher(void **state)
 	ceiling_add(&c, look(&f, TOP * 107 / 100), false, false);
 	assert_int_equal(c.losing, 0);
 	assert_int_equal(c.looks, 1);
-	assert_true(c.losses.lost == 0);
+	assert_true(c.losses.looks.lost == 0);
 }
 
 /* What is lost there is sent again a round trip later, in the next look; not behind a poll. */
@@ -176,7 +176,7 @@ static void test_next_look(void **state)
 	ceiling_add(&c, &f.i, false, false);
 	assert_int_equal(c.losing, 1);
 	assert_int_equal(c.elsewhere, 1);
-	assert_true(c.losses.lost == 7);
+	assert_true(c.losses.looks.lost == 7);
 
 	ceiling_add(&c, look(&f, TOP), false, false);
 	a_poll(look(&f, TOP));
@@ -364,8 +364,8 @@ static void test_chosen(void **state)
 		looks(&f, 1, more ? 900 : TOP, more ? 20 : 10, 100 + 37 * n % 100);
 	}
 	losses_say(&f.facts.ceiling.losses, &there);
-	assert_true(there.z < 0);
-	assert_true(there.when > 20);
+	assert_true(there.spacing.z < 0);
+	assert_true(there.spacing.even > 20);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 }
 
@@ -443,7 +443,7 @@ static void test_even(void **state)
 	flow_begin_cut(&f, "htcp");
 	for (i = 0; i < 20; i++)
 		looks(&f, 1, 250, 3, 5);
-	assert_true(f.facts.losses.cells == 20);
+	assert_true(f.facts.losses.looks.cells == 20);
 	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
 	flow_begin_cut(&f, "htcp");	/* ten alike are no wonder: 10! / 10^10, 4e-4 */
 	looks(&f, 10, 250, 1, 5);

@@ -516,6 +516,32 @@ static void hide_ceiling(struct interval *i)
 	i->rwnd = i->us / 10;
 }
 
+/* Ten seconds that lose, of rates @step apart: two of three lie within six steps, of 1000 + 5 */
+static struct flow at_rates(uint32_t step)
+{
+	struct flow f;
+	unsigned int i;
+
+	begin(&f, "bbr");
+	for (i = 0; i < 100; i++) {
+		next(&f, LOOK, 1000 + step * (i / 10 * 3 % 10))->retrans = i % 10 ? 0 : 30;
+		hide_ceiling(&f.i);
+		add(&f);
+	}
+	return f;
+}
+
+/* 5.7 % is one rate, 6.3 is not. */
+static void test_one_rate(void **state)
+{
+	struct flow f = at_rates(10);
+
+	(void)state;
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	f = at_rates(11);
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+}
+
 /* What is acknowledged waits for a hole to be filled; what is delivered does not. */
 static void test_delivered(void **state)
 {
@@ -1048,7 +1074,7 @@ static void test_small_bursts(void **state)
 		f.now.snd_ssthresh = 120;
 		f.now.ca_state = TCP_CA_Recovery;
 		for (i = 0; i < 400; i++) {
-			next(&f, LOOK, rows[k].rate(i / 5))->retrans = i % 2 ? 20 : 33;
+			next(&f, LOOK, rows[k].rate(i / 5))->retrans = i % 6 < 3 ? 20 : 33;
 			if (i && i % 100 == 0)
 				f.now.snd_ssthresh = windows[i / 100 - 1];
 			add(&f);
@@ -1357,6 +1383,7 @@ int main(void)
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_one_rate),
 		cmocka_unit_test(test_delivered),
 		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_regular),

@@ -30,7 +30,9 @@ static const struct row {
 	{ "overrun-bbr", VERDICT_OVERRUN, REASON_BURSTS },
 	/* an application that pauses: a window of 5, which loses three times in each look */
 	{ "overrun-even", VERDICT_OVERRUN, REASON_REGULAR },
-	/* and one of 100, which is too much for 26 frames of buffer behind each pause */
+	/* a policer, and a window of 4, which lives by its timeouts: by look that is chance */
+	{ "overrun-even-by-three", VERDICT_OVERRUN, REASON_REGULAR },
+	/* a window of 100, which is too much for 26 frames of buffer behind each pause */
 	{ "overrun-starts", VERDICT_OVERRUN, REASON_STARTS },
 	/* a policer and BBR, which sees it, and tries to send ten times as much now and then */
 	{ "overrun-faster", VERDICT_OVERRUN, REASON_FASTER },

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How losses are spaced: the sums of cells, what they say against chance, and verdicts of
+ * flows that show nothing else.
+ */
+#include <linux/tcp.h>
+#include <math.h>
+
+#include "ctcpd_flow.h"
+#include "test.h"
+
+#include "ctcpd/judge.h"
+
+static void near(double got, double expected, double tolerance)
+{
+	if (fabs(got - expected) > tolerance)
+		fail_msg("expected %g, got %g, tolerance %g", expected, got, tolerance);
+}
+
+static void put(struct spacing *s, uint32_t us, uint32_t segs, uint32_t lost, uint32_t least_us)
+{
+	struct sample now = { .rtt_us = RTT };
+	struct interval i = { .now = &now, .us = us, .segs = segs };
+
+	spacing_add(s, &i, lost, least_us);
+}
+
+/* --- cells ----------------------------------------------------------------- */
+
+static void test_cell(void **state)
+{
+	struct spacing s = { .squares = 0 };
+
+	(void)state;
+	put(&s, CELL_LOOK_US - 1, 100, 4, CELL_LOOK_US);
+	assert_true(s.cells == 0);
+	put(&s, 1, 100, 4, CELL_LOOK_US);
+	assert_true(s.cells == 1 && s.segs == 200 && s.lost == 8);
+	near(s.squares, 64.0 / 200, 1e-6);
+	near(s.inverse, 1.0 / 200, 1e-6);
+	put(&s, LOOK, 31, 4, CELL_LOOK_US);	/* too few to be one */
+	assert_true(s.cells == 1);
+	put(&s, LOOK, 1, 4, CELL_LOOK_US);
+	assert_true(s.cells == 2 && s.segs == 232 && s.lost == 16);
+}
+
+static void test_cell_of_a_round_trip(void **state)
+{
+	struct sample now = { .rtt_us = LOOK + 1 };
+	struct interval i = { .now = &now, .us = LOOK, .segs = 100 };
+	struct spacing s = { .squares = 0 };
+
+	(void)state;
+	spacing_add(&s, &i, 1, CELL_LOOK_US);
+	assert_true(s.cells == 0);
+	spacing_add(&s, &i, 1, CELL_LOOK_US);
+	assert_true(s.cells == 1);
+}
+
+static void test_halved(void **state)
+{
+	struct spacing s = { .squares = 0 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3001; i++)
+		put(&s, LOOK, 100, 1, CELL_LOOK_US);
+	assert_true(s.cells == 1500.5F);
+	assert_true(s.segs == 150050);
+	assert_true(s.lost == 1500.5F);
+	near(s.squares, 3001 / 100.0 / 2, 1e-3);
+	near(s.inverse, 3001 / 100.0 / 2, 1e-3);
+}
+
+/* --- what they say --------------------------------------------------------- */
+
+/* @n cells of a thousand segments, @less and @more lost in turn */
+static struct spacing_say of(unsigned int n, uint32_t less, uint32_t more)
+{
+	struct spacing s = { .squares = 0 };
+	struct spacing_say say;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		put(&s, LOOK, 1000, i % 2 ? more : less, CELL_LOOK_US);
+	spacing_say(&s, &say);
+	return say;
+}
+
+static void test_nothing(void **state)
+{
+	struct spacing_say say = of(1, 10, 10);
+
+	(void)state;
+	assert_true(say.dispersion == 1 && say.z == 0 && say.bursty == 0 && say.even == 0);
+	say = of(20, 0, 0);
+	assert_true(say.dispersion == 1 && say.z == 0 && say.bursty == 0 && say.even == 0);
+}
+
+/* Of 40 and 60 of a thousand each is 100 from its mean, squared, where chance gives 47.5. */
+static void test_dispersion(void **state)
+{
+	struct spacing_say say = of(20, 40, 60);
+	double chi = 20 * 100 / 47.5, sd = sqrt(2 * 19 + 20 / 50.0);
+
+	(void)state;
+	near(say.dispersion, chi / 19, 1e-6);
+	near(say.z, (chi - 19) / sd, 1e-6);
+	near(say.bursty, say.z * say.z / 2, 1e-6);
+	assert_true(say.even == 0);
+}
+
+/*
+ * With half of a hundred thousand lost in each of 21 cells the sum has the gamma distribution
+ * of shape 10.  Its values at 2, 3 and 5 are from tables: 0.0000465, 0.001102, 0.03183.
+ */
+static void test_even(void **state)
+{
+	static const struct {
+		double part, chance;
+	} rows[] = {
+		{ 0.2, 0.0000465 },
+		{ 0.3, 0.001102 },
+		{ 0.5, 0.03183 },
+	};
+	unsigned int i, k;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		/* 25000 by chance; @off squared in 20 cells of 21, the odd one has the mean */
+		uint32_t off = (uint32_t)lround(sqrt(rows[k].part * 25000));
+		struct spacing s = { .squares = 0 };
+		struct spacing_say say;
+
+		for (i = 0; i < 20; i++)
+			put(&s, LOOK, 100000, i % 2 ? 50000 + off : 50000 - off, CELL_LOOK_US);
+		put(&s, LOOK, 100000, 50000, CELL_LOOK_US);
+		spacing_say(&s, &say);
+		near(say.dispersion, rows[k].part, 0.003);
+		assert_true(say.z < 0 && say.bursty == 0);
+		/* an upper bound of that chance, and a close one */
+		assert_true(say.even <= -log(rows[k].chance) + 0.03);
+		near(say.even, -log(rows[k].chance), 0.25);
+	}
+}
+
+/* Cells without a difference are no more than those of a twentieth of chance's. */
+static void test_least(void **state)
+{
+	struct spacing_say say = of(21, 50, 50);
+	double shape = 20 * 20 / (2 * 20 + 21 / 50.0), x = 0.05 * shape;
+
+	(void)state;
+	near(say.dispersion, 0, 1e-6);
+	near(say.even, x - shape * log(x) + lgamma(shape + 1) + log(1 - x / (shape + 1)), 1e-3);
+}
+
+/* Nothing arrives at all: a twentieth of it counts as arrived. */
+static void test_all_lost(void **state)
+{
+	struct spacing s = { .squares = 0 };
+	struct spacing_say say;
+
+	(void)state;
+	put(&s, LOOK, 100, 110, CELL_LOOK_US);
+	put(&s, LOOK, 100, 90, CELL_LOOK_US);
+	spacing_say(&s, &say);
+	near(say.dispersion, 2 / 0.05, 1e-3);
+}
+
+/* --- verdicts -------------------------------------------------------------- */
+
+struct spaced {
+	uint32_t lost[6];	/* in each of six looks, over and over again */
+	unsigned int looks;
+	enum verdict verdict;
+	enum reason reason;
+};
+
+/* No two windows at loss, nor seconds, are alike, and no rate is reached twice. */
+static struct flow spaced(const struct spaced *s)
+{
+	struct flow f;
+	unsigned int i;
+
+	flow_begin_cut(&f, "htcp");
+	for (i = 0; i < s->looks; i++) {
+		uint32_t lost = s->lost[i % ARRAY_SIZE(s->lost)];
+
+		next(&f, LOOK, 1000)->retrans = lost;
+		f.i.acked = f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+		f.i.acked *= MSS;
+		if (lost)
+			f.now.snd_ssthresh = 20 + i * 37 % 83;
+		add(&f);
+	}
+	return f;
+}
+
+static void test_verdict(void **state)
+{
+	static const struct spaced rows[] = {
+		/* by looks more or less as chance has it, by three of them always the same */
+		{ { 33, 40, 47, 47, 33, 40 }, 60, VERDICT_OVERRUN, REASON_REGULAR },
+		{ { 33, 40, 47, 47, 33, 40 }, 15, VERDICT_LOSS, REASON_RANDOM },	/* too few */
+		{ { 33, 33, 33, 47, 47, 47 }, 60, VERDICT_LOSS, REASON_RANDOM },
+		/* a burst in each of three looks may be what others send by a clock */
+		{ { 0, 0, 120, 0, 120, 0 }, 60, VERDICT_LOSS, REASON_OTHERS },
+	};
+	struct flow f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		f = spaced(&rows[i]);
+		expect(&f, rows[i].verdict, rows[i].reason);
+	}
+}
+
+/* What slow start loses at once is in no cell. */
+static void test_slow_start(void **state)
+{
+	struct flow f;
+	unsigned int i;
+
+	(void)state;
+	flow_begin_cut(&f, "htcp");
+	f.now.snd_ssthresh = INFINITE_SSTHRESH;
+	next(&f, LOOK, 4000)->retrans = 2000;
+	f.now.snd_ssthresh = 700;
+	add(&f);
+	for (i = 0; i < 60; i++) {
+		next(&f, LOOK, 1000)->retrans = i % 3 == 0 ? 40 : i % 3 == 1 ? 47 : 33;
+		f.i.acked = f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+		f.i.acked *= MSS;
+		f.now.snd_ssthresh = 20 + i * 37 % 83;
+		add(&f);
+	}
+	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
+}
+
+/* Between ln 1000 and ln 10000, and what the rarer of two takes off, nothing is said. */
+static void test_maybe(void **state)
+{
+	static const struct spaced s = { { 33, 40, 47, 47, 33, 40 }, 0, 0, 0 };
+	unsigned int maybe = 0, regular = 0, n;
+	enum verdict before = VERDICT_LOSS;
+
+	(void)state;
+	for (n = 12; n <= 60; n++) {
+		struct spaced one = s;
+		struct flow f;
+		struct judgement j;
+		struct spacing_say say;
+		enum verdict expected;
+
+		one.looks = n;
+		f = spaced(&one);
+		spacing_say(&f.facts.threes, &say);
+		expected = say.even - M_LN2 >= 9.2 ? VERDICT_OVERRUN :
+			   say.even - M_LN2 >= 6.9 ? VERDICT_UNKNOWN : VERDICT_LOSS;
+		j = judged(&f);
+		assert_string_equal(verdict_name(j.verdict), verdict_name(expected));
+		maybe += expected == VERDICT_UNKNOWN;
+		regular += expected == VERDICT_OVERRUN;
+		assert_true(before != VERDICT_OVERRUN || expected == VERDICT_OVERRUN);
+		before = expected;
+	}
+	assert_true(maybe > 0 && regular > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cell),
+		cmocka_unit_test(test_cell_of_a_round_trip),
+		cmocka_unit_test(test_halved),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_dispersion),
+		cmocka_unit_test(test_even),
+		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_all_lost),
+		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_slow_start),
+		cmocka_unit_test(test_maybe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
