@@ -372,7 +372,7 @@ def place_of(seed):
 
 # What the halves are drawn by, tune and score: who has looked at the latter draws another one
 # by another word
-WORDS = ("ctcpd flow", "ctcpd flow, a sixth half")
+WORDS = ("ctcpd flow", "ctcpd flow, a seventh half")
 
 
 def kernel_of(seed):
