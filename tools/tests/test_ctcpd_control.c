@@ -266,10 +266,11 @@ static void test_slow_clients(void **state)
 
 	(void)state;
 	says(deaf, "{\"command\": \"big\"}\n", 19);
-	assert_true(serve_for(c, 300, &asked) < CONTROL_MS / 2);
+	/* whoever waits for it does so for CONTROL_MS; a busy machine takes half of that */
+	assert_true(serve_for(c, 300, &asked) < CONTROL_MS);
 	fd = connected();
 	says(fd, "{\"command\": \"status\"}\n", 22);
-	assert_true(serve_for(c, 100, &asked) < CONTROL_MS / 2);
+	assert_true(serve_for(c, 100, &asked) < CONTROL_MS);
 	comes(fd, small, sizeof(small), &ended);
 	assert_non_null(strstr(small, "\"flows\":7"));
 	close(fd);
