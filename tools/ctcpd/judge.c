@@ -34,10 +34,8 @@
  *		variance 2 (k - 1) + sum 1 / (n p), so that
  *			dispersion = chi2 / (k - 1)	1 by chance; the size of bursts; < 1 where
  *							they are evenly spread
- *			z = (chi2 - (k - 1)) / sqrt(variance)
- *		and chance gives such a z > 0 with a probability of about exp(-z^2 / 2).  What is
- *		more even than chance has no z below -sqrt(k / 2): there chi2 is taken to have a
- *		gamma distribution of that mean and variance (spacing.c, even_by_chance()).
+ *		and chi2 is taken to have a gamma distribution of that mean and variance, whose
+ *		ends spacing.c bounds; test_ctcpd_spacing.c draws by chance, and counts.
  *		A cell is a look; what is even is told by cells of three looks, too: a recovery,
  *		and a retransmission timeout of 200 ms, hide it from one.
  *  how large	Of Reno and of CUBIC, whether more was lost than chance may hit with windows
@@ -72,8 +70,8 @@
  *
  *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a
  *		flow that goes on sending loses as much in each second.  What other people leave
- *		comes in bursts, and what chance leaves is as uneven as chance.  Of 366 lossy
- *		flows of the lab that overran nothing, none was more even than exp(-3.5).
+ *		comes in bursts, and what chance leaves is as uneven as chance
+ *		(docs/verdicts has the most even flow that overran nothing).
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
  *		the window begins anew, other people's traffic in between, and H-TCP, of which
@@ -384,6 +382,7 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 static void fill_losses(const struct losses_say *say, struct judgement *j)
 {
 	j->dispersion = (uint32_t)fmin(say->spacing.dispersion * 100, UINT32_MAX);
+	j->even = (uint16_t)fmin(say->even * 100, UINT16_MAX);
 	j->spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX);
 	j->levels = say->levels;
 }
@@ -467,10 +466,19 @@ static bool come_in_bursts(const struct flow_facts *f, const struct losses_say *
 	return say->spacing.dispersion >= (heeds && steady ? BURST_STEADY : BURST);
 }
 
+/*
+ * Three things are asked of when: by look, by three looks, and how large the windows are.  The
+ * rarest of three is that much less rare.
+ */
+static double of_three(double against_chance)
+{
+	return fmax(0, against_chance - log(3));
+}
+
 /* -ln of how likely chance gives losses at such times */
 static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
 {
-	return come_in_bursts(f, say) ? say->spacing.bursty : say->even;
+	return come_in_bursts(f, say) ? of_three(say->spacing.bursty) : say->even;
 }
 
 /* Neither chance, nor what others leave, is as even as that. */
@@ -529,10 +537,11 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 		return shown;
 	losses_say(&f->ceiling.losses, &there);
 	there.even = 0;		/* they were chosen by how little they lost */
-	if (against_chance(f, &there) <= shown)
+	/* the rarer of two, of all losses and of these */
+	if (against_chance(f, &there) - M_LN2 <= shown)
 		return shown;
 	*say = there;
-	return against_chance(f, say);
+	return against_chance(f, say) - M_LN2;
 }
 
 static bool overruns(const struct flow_facts *f, struct losses_say say, struct judgement *j)
@@ -560,7 +569,7 @@ static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
 		return says(j, VERDICT_CLEAN, REASON_LITTLE_LOSS);
 	if (f->lost < LOSSES_LEAST || overrun_shown(f, &most) >= MAYBE_CHANCE)
 		return says(j, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
-	if (come_in_bursts(f, say) && say->spacing.bursty >= NOT_CHANCE)
+	if (come_in_bursts(f, say) && against_chance_when(f, say) >= NOT_CHANCE)
 		return says(j, VERDICT_LOSS, REASON_OTHERS);
 	return says(j, VERDICT_LOSS, REASON_RANDOM);
 }
@@ -608,20 +617,14 @@ static bool held_by_an_end(const struct flow_facts *f, struct judgement *j)
 	return says(j, VERDICT_APPLICATION, REASON_TIME);
 }
 
-/* The rarer of two is that much less rare. */
-static double of_two(double against_chance)
-{
-	return fmax(0, against_chance - M_LN2);
-}
-
 static void say_losses(const struct flow_facts *f, struct losses_say *say)
 {
 	struct spacing_say threes;
 
 	losses_say(&f->losses, say);
 	spacing_say(&f->threes, &threes);
-	say->even = of_two(fmax(say->spacing.even, threes.even));
-	say->response = of_two(response_against_chance(&f->response));
+	say->even = of_three(fmax(say->spacing.even, threes.even));
+	say->response = of_three(response_against_chance(&f->response));
 }
 
 void judge_flow(const struct flow_facts *f, struct judgement *j)

@@ -64,6 +64,21 @@ static json_t *windows_json(const struct judgement *j)
 			 "window_scale", !j->no_wscale);
 }
 
+static json_t *hundredths(uint32_t n)
+{
+	return json_real(n / 100.0);
+}
+
+/* What spacing.c and losses.c make of them; not known where nothing was sent again */
+static json_t *losses_json(const struct judgement *j)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}",
+			 "loss_dispersion", j->retrans ? hundredths(j->dispersion) : json_null(),
+			 "loss_evenness", j->retrans ? hundredths(j->even) : json_null(),
+			 "loss_windows", json_count(j->levels),
+			 "loss_windows_spread", j->levels > 1 ? share(j->spread) : json_null());
+}
+
 json_t *judgement_json(const struct judgement *j)
 {
 	json_t *root = json_pack("{s:s, s:s, s:o, s:o}", "verdict", verdict_name(j->verdict),
@@ -79,7 +94,8 @@ json_t *judgement_json(const struct judgement *j)
 				   "rate_bytes_s", json_count(j->rate),
 				   "best_rate_bytes_s", unless_0(j->best_rate));
 
-	return together(together(together(root, counts), shares_json(j)), windows_json(j));
+	root = together(together(root, counts), shares_json(j));
+	return together(together(root, windows_json(j)), losses_json(j));
 }
 
 json_t *remote_json(const struct remote *r)

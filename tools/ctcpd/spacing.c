@@ -49,26 +49,35 @@ void spacing_add(struct spacing *s, const struct interval *i, uint32_t lost, uin
 }
 
 /*
- * That sum over its mean has a gamma distribution, nearly, whose mean is 1, and its variance
- * 1 / @shape.  With x = d shape its lower end has x^shape e^-x / gamma(shape + 1) times the sum
- * of x^k / ((shape + 1) ... (shape + k)), which is less than that of (x / (shape + 1))^k.
+ * That sum over its mean is taken to have a gamma distribution whose mean is 1, and its variance
+ * 1 / @shape.  With x = d shape the lower end has x^shape e^-x / gamma(shape + 1) times the sum
+ * of x^k / ((shape + 1) ... (shape + k)), which is less than that of (x / (shape + 1))^k; the
+ * upper end has x^(shape - 1) e^-x / gamma(shape) times no more than the sum of
+ * ((shape - 1) / x)^k.
  */
 static double even_by_chance(double dispersion, double shape)
 {
 	double x = fmax(dispersion, DISPERSION_LEAST) * shape;
-	double least = x - shape * log(x) + lgamma(shape + 1) + log(1 - x / (shape + 1));
 
-	return fmax(0, least);
+	return fmax(0, x - shape * log(x) + lgamma(shape + 1) + log(1 - x / (shape + 1)));
+}
+
+static double bursty_by_chance(double dispersion, double shape)
+{
+	double x = dispersion * shape, ratio = fmax(0, (shape - 1) / x);
+
+	return fmax(0, x - (shape - 1) * log(x) + lgamma(shape) + log(1 - ratio));
 }
 
 /*
  * Chance gives a cell of n segments n p losses, with a variance of n p (1 - p): the sum of
- * (lost - n p)² / (n p (1 - p)) over k cells is k - 1, give or take
- * sqrt(2 (k - 1) + sum of 1/(n p)).
+ * (lost - n p)² / (n p (1 - p)) over k cells is k - 1.  Its variance is that of a known p,
+ * 2 (k - 1) + sum of 1/(n p), which is more than that of the p that the same losses tell: a
+ * few losses in many cells say less than they could.
  */
 void spacing_say(const struct spacing *s, struct spacing_say *say)
 {
-	double p, chi, free, sd;
+	double p, chi, free, shape;
 
 	*say = (struct spacing_say) { .dispersion = 1 };
 	if (s->cells < 2 || s->lost <= 0)
@@ -76,11 +85,10 @@ void spacing_say(const struct spacing *s, struct spacing_say *say)
 	p = s->lost / s->segs;
 	chi = (s->squares / p - s->lost) / fmax(ARRIVES_LEAST, 1 - p);
 	free = s->cells - 1;
-	sd = sqrt(2 * free + s->inverse / p);
+	shape = free * free / (2 * free + s->inverse / p);
 	say->dispersion = chi / free;
-	say->z = (chi - free) / sd;
-	if (say->z > 0)
-		say->bursty = say->z * say->z / 2;
+	if (say->dispersion > 1)
+		say->bursty = bursty_by_chance(say->dispersion, shape);
 	else
-		say->even = even_by_chance(say->dispersion, free / sd * (free / sd));
+		say->even = even_by_chance(say->dispersion, shape);
 }

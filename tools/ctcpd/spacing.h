@@ -34,7 +34,6 @@ struct spacing {
 
 struct spacing_say {
 	double dispersion;	/* variance of a cell's losses over what chance would give; 1 */
-	double z;		/* how many standard deviations that is from chance */
 	double bursty;		/* -ln of how likely chance puts it so far above 1, */
 	double even;		/* ... and so far below; 0: it is not there */
 };

@@ -76,6 +76,7 @@ struct judgement {
 	uint32_t sndbuf_bytes;		/* SO_SNDBUF, 0 = not known */
 	/* of the losses; judge.c has what they mean: */
 	uint32_t dispersion;		/* hundredths; 100 = as chance gives them */
+	uint16_t even;			/* -ln of how likely chance spaces them so, hundredths */
 	uint16_t spread;		/* thousandths: how far apart the windows at loss are */
 	uint16_t levels;		/* of how many */
 	/* bytes, the median of seconds that the application limited; 0 = not known */

@@ -364,7 +364,7 @@ static void test_chosen(void **state)
 		looks(&f, 1, more ? 900 : TOP, more ? 20 : 10, 100 + 37 * n % 100);
 	}
 	losses_say(&f.facts.ceiling.losses, &there);
-	assert_true(there.spacing.z < 0);
+	assert_true(there.spacing.dispersion < 1);
 	assert_true(there.spacing.even > 20);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 }

@@ -31,6 +31,7 @@ static const struct judgement windowed = {
 	.rwnd = 870, .sndbuf = 20, .app = 5, .rate = 30000000, .best_rate = 31000000,
 	.cwnd_max = 3000, .cwnd_mean = 2500, .mss = 1448, .rtt_us = 101000,
 	.min_rtt_us = 100000, .snd_wnd_max = 3145728, .sndbuf_bytes = 4194304,
+	.dispersion = 1250, .even = 3, .levels = 7, .spread = 21,
 };
 
 static struct prefix address(const char *text)
@@ -78,6 +79,10 @@ static void test_judgement(void **state)
 	assert_int_equal(number(j, "receive_window_max_bytes"), 3145728);
 	assert_int_equal(number(j, "send_buffer_bytes"), 4194304);
 	assert_true(json_is_true(json_object_get(j, "window_scale")));
+	assert_real(j, "loss_dispersion", 12.5);
+	assert_real(j, "loss_evenness", 0.03);
+	assert_int_equal(number(j, "loss_windows"), 7);
+	assert_real(j, "loss_windows_spread", 0.021);
 	json_decref(j);
 }
 
@@ -87,7 +92,7 @@ static void test_unknown(void **state)
 	static const char * const keys[] = {
 		"reason", "why", "best_rate_bytes_s", "cwnd_max_segments", "cwnd_mean_segments",
 		"mss_bytes", "rtt_us", "min_rtt_us", "receive_window_max_bytes",
-		"send_buffer_bytes",
+		"send_buffer_bytes", "loss_dispersion", "loss_evenness", "loss_windows_spread",
 	};
 	static const struct judgement none;
 	json_t *j = judgement_json(&none);

@@ -92,21 +92,22 @@ static void test_nothing(void **state)
 	struct spacing_say say = of(1, 10, 10);
 
 	(void)state;
-	assert_true(say.dispersion == 1 && say.z == 0 && say.bursty == 0 && say.even == 0);
+	assert_true(say.dispersion == 1 && say.bursty == 0 && say.even == 0);
 	say = of(20, 0, 0);
-	assert_true(say.dispersion == 1 && say.z == 0 && say.bursty == 0 && say.even == 0);
+	assert_true(say.dispersion == 1 && say.bursty == 0 && say.even == 0);
 }
 
 /* Of 40 and 60 of a thousand each is 100 from its mean, squared, where chance gives 47.5. */
 static void test_dispersion(void **state)
 {
 	struct spacing_say say = of(20, 40, 60);
-	double chi = 20 * 100 / 47.5, sd = sqrt(2 * 19 + 20 / 50.0);
+	double chi = 20 * 100 / 47.5, shape = 19 * 19 / (2 * 19 + 20 / 50.0);
+	double x = chi / 19 * shape;
 
 	(void)state;
 	near(say.dispersion, chi / 19, 1e-6);
-	near(say.z, (chi - 19) / sd, 1e-6);
-	near(say.bursty, say.z * say.z / 2, 1e-6);
+	near(say.bursty, x - (shape - 1) * log(x) + lgamma(shape) + log(1 - (shape - 1) / x),
+	     1e-3);
 	assert_true(say.even == 0);
 }
 
@@ -137,7 +138,7 @@ static void test_even(void **state)
 		put(&s, LOOK, 100000, 50000, CELL_LOOK_US);
 		spacing_say(&s, &say);
 		near(say.dispersion, rows[k].part, 0.003);
-		assert_true(say.z < 0 && say.bursty == 0);
+		assert_true(say.bursty == 0);
 		/* an upper bound of that chance, and a close one */
 		assert_true(say.even <= -log(rows[k].chance) + 0.03);
 		near(say.even, -log(rows[k].chance), 0.25);
@@ -166,6 +167,64 @@ static void test_all_lost(void **state)
 	put(&s, LOOK, 100, 90, CELL_LOOK_US);
 	spacing_say(&s, &say);
 	near(say.dispersion, 2 / 0.05, 1e-3);
+}
+
+/* In (0, 1], by a generator of Knuth's (TAOCP 2, 3.3.4, line 26) */
+static double uniform(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return ((double)(*seed >> 11) + 1) / 9007199254740992.0;
+}
+
+/* Of @segs, of which each is lost with probability @p: from one to the next, geometrically */
+static uint32_t lost_of(uint64_t *seed, uint32_t segs, double p)
+{
+	double at = 0;
+	uint32_t lost = 0;
+
+	for (;;) {
+		at += 1 + floor(log(uniform(seed)) / log1p(-p));
+		if (at > segs)
+			return lost;
+		lost++;
+	}
+}
+
+/*
+ * Losses drawn by chance come as far from the mean as the bounds say, or more seldom: at e^-5
+ * 135 times in 20,000, and no more than three deviations of that above it.
+ */
+static void test_chance(void **state)
+{
+	static const struct {
+		unsigned int cells;
+		double p;
+	} rows[] = { { 3, 0.01 }, { 10, 0.01 }, { 10, 0.05 }, { 40, 0.01 } };
+	unsigned int bursty, even, k, n, i;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		uint64_t seed = 1;
+
+		for (n = 0, bursty = 0, even = 0; n < 20000; n++) {
+			struct spacing s = { .squares = 0 };
+			struct spacing_say say;
+
+			for (i = 0; i < rows[k].cells; i++)
+				put(&s, LOOK, 1000, lost_of(&seed, 1000, rows[k].p),
+				    CELL_LOOK_US);
+			spacing_say(&s, &say);
+			bursty += say.bursty >= 5;
+			even += say.even >= 5;
+		}
+		if (bursty > 135 + 35 || even > 135 + 35)
+			fail_msg("%u cells, p = %g: expected 170 of each at most, got %u, %u",
+				 rows[k].cells, rows[k].p, bursty, even);
+		/* nor are they loose: of ten cells and more a third of that is found */
+		if (rows[k].cells >= 10 && (bursty < 45 || even < 45))
+			fail_msg("%u cells, p = %g: expected 45 of each at least, got %u, %u",
+				 rows[k].cells, rows[k].p, bursty, even);
+	}
 }
 
 /* --- verdicts -------------------------------------------------------------- */
@@ -239,7 +298,7 @@ static void test_slow_start(void **state)
 	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
 }
 
-/* Between ln 1000 and ln 10000, and what the rarer of two takes off, nothing is said. */
+/* Between ln 1000 and ln 10000, and what the rarest of three takes off, nothing is said. */
 static void test_maybe(void **state)
 {
 	static const struct spaced s = { { 33, 40, 47, 47, 33, 40 }, 0, 0, 0 };
@@ -257,8 +316,8 @@ static void test_maybe(void **state)
 		one.looks = n;
 		f = spaced(&one);
 		spacing_say(&f.facts.threes, &say);
-		expected = say.even - M_LN2 >= 9.2 ? VERDICT_OVERRUN :
-			   say.even - M_LN2 >= 6.9 ? VERDICT_UNKNOWN : VERDICT_LOSS;
+		expected = say.even - log(3) >= 9.2 ? VERDICT_OVERRUN :
+			   say.even - log(3) >= 6.9 ? VERDICT_UNKNOWN : VERDICT_LOSS;
 		j = judged(&f);
 		assert_string_equal(verdict_name(j.verdict), verdict_name(expected));
 		maybe += expected == VERDICT_UNKNOWN;
@@ -280,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_least),
 		cmocka_unit_test(test_all_lost),
+		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_slow_start),
 		cmocka_unit_test(test_maybe),

@@ -37,7 +37,7 @@ static const struct row {
 	/* a policer and BBR, which sees it, and tries to send ten times as much now and then */
 	{ "overrun-faster", VERDICT_OVERRUN, REASON_FASTER },
 	/* other people share the slow hop for half of the time */
-	{ "overrun-others-also", VERDICT_OVERRUN, REASON_BURSTS },
+	{ "overrun-others-also", VERDICT_OVERRUN, REASON_SAME_WINDOW },
 	/* a window of 9 in spite of a loss in twenty, in each look as many */
 	{ "overrun-large-windows", VERDICT_OVERRUN, REASON_BURSTS },
 	/* five losses in twenty seconds, all at one window; and six of Reno's, which pauses */
