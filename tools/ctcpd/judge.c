@@ -71,7 +71,9 @@
  *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a
  *		flow that goes on sending loses as much in each second.  What other people leave
  *		comes in bursts, and what chance leaves is as uneven as chance
- *		(docs/verdicts has the most even flow that overran nothing).
+ *		(docs/verdicts has the most even flow that overran nothing).  A queue that drops
+ *		early spaces its drops, too: evenness counts where no share of such a queue's
+ *		is as even (AS_EVEN).
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
  *		the window begins anew, other people's traffic in between, and H-TCP, of which
@@ -121,6 +123,7 @@
 
 #define RECENT_US	120000000U	/* two minutes: some ten transfers of a second each */
 #define SECOND_US	1000000U	/* for a rate: five looks, or a poll */
+#define RATE_MOST	1e18	/* bytes/s; more does not fit */
 #define SECOND_MOST_US	3600000000U	/* between two samples; more does not fit */
 
 /* Below these a flow is unknown: it has hardly left slow start, which says what slow start
@@ -144,8 +147,15 @@
 				 * that chance itself changes ...
 				 */
 #define BURST_STEADY	1.5	/* ... which would change the rate of what heeds loss, too */
+/*
+ * Dispersion: what drops early, RED (Floyd, Jacobson 1993) or PIE (RFC 8033), spaces its drops, to
+ * 0.33 and 0.29 of chance's variance where all are of one flow, and to 0.67 of a half of them.
+ */
+#define AS_EVEN		0.3
 #define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
-#define SAME_WINDOW	0.20	/* four of five within so much: half of chance's deviation */
+#define SAME_WINDOW	0.20	/* four of five within so much, and a segment: half of chance's
+				 * deviation
+				 */
 #define BURSTS_LEAST	6U	/* of those that lost a burst, and ... */
 #define SAME_BURST	0.03	/* two of three within so much: by chance of one flow in forty */
 #define RATES_LEAST	8U	/* seconds that lose, from which their rates may be alike */
@@ -407,7 +417,7 @@ static void fill(const struct flow_facts *f, const struct losses_say *say, struc
 	fill_losses(say, j);
 	if (!j->us)
 		return;
-	j->rate = (uint64_t)((double)j->acked * 1e6 / (double)j->us);
+	j->rate = (uint64_t)fmin((double)j->acked * 1e6 / (double)j->us, RATE_MOST);
 	j->cwnd_mean = (uint32_t)(f->cwnd_us / (double)j->us);
 }
 
@@ -437,6 +447,13 @@ static bool has_steady_rate(const struct flow_facts *f)
 	       series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
 }
 
+/* Windows of two and three segments are alike by rounding alone. */
+static bool at_same_window(const struct losses_say *say)
+{
+	return say->levels >= LEVELS_LEAST && say->level &&
+	       say->width + 1.0 / say->level <= SAME_WINDOW;
+}
+
 /* Between them it may lose by chance, which says nothing of where. */
 static bool bursts_at_same_window(const struct losses_say *say)
 {
@@ -448,8 +465,7 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
 	if (ceiling_is_harmless(&f->ceiling))
 		return false;
-	return (say->levels >= LEVELS_LEAST && say->width <= SAME_WINDOW) ||
-	       bursts_at_same_window(say) || has_steady_rate(f);
+	return at_same_window(say) || bursts_at_same_window(say) || has_steady_rate(f);
 }
 
 /* What is full is not our own device, and so much of what loses does so at one rate. */
@@ -617,13 +633,18 @@ static bool held_by_an_end(const struct flow_facts *f, struct judgement *j)
 	return says(j, VERDICT_APPLICATION, REASON_TIME);
 }
 
+static double evenness(const struct spacing_say *say)
+{
+	return say->dispersion <= AS_EVEN ? say->even : 0;
+}
+
 static void say_losses(const struct flow_facts *f, struct losses_say *say)
 {
 	struct spacing_say threes;
 
 	losses_say(&f->losses, say);
 	spacing_say(&f->threes, &threes);
-	say->even = of_three(fmax(say->spacing.even, threes.even));
+	say->even = of_three(fmax(evenness(&say->spacing), evenness(&threes)));
 	say->response = of_three(response_against_chance(&f->response));
 }
 

@@ -86,7 +86,7 @@ void spacing_say(const struct spacing *s, struct spacing_say *say)
 	chi = (s->squares / p - s->lost) / fmax(ARRIVES_LEAST, 1 - p);
 	free = s->cells - 1;
 	shape = free * free / (2 * free + s->inverse / p);
-	say->dispersion = chi / free;
+	say->dispersion = fmax(0, chi / free);
 	if (say->dispersion > 1)
 		say->bursty = bursty_by_chance(say->dispersion, shape);
 	else

@@ -1043,6 +1043,34 @@ static void test_two_cuts_in_a_look(void **state)
 	assert_in_range(judged(&f).spread, 100, 1000);
 }
 
+/* Windows of two segments are alike by rounding; others' bursts may be all that there is. */
+static void test_two_segments(void **state)
+{
+	static const struct {
+		uint32_t window;
+		enum verdict verdict;
+	} rows[] = { { 2, VERDICT_LOSS }, { 4, VERDICT_LOSS }, { 6, VERDICT_OVERRUN } };
+	struct flow f;
+	size_t i, k;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		begin(&f, "htcp");
+		f.now.snd_ssthresh = 100;
+		for (i = 0; i < 100; i++) {
+			next(&f, LOOK, 700 + 97 * (i / 5) % 400)->retrans = i % 10 ? 0 : 40;
+			if (i % 10 == 0)
+				f.now.snd_ssthresh = rows[k].window;
+			hide_ceiling(&f.i);
+			f.i.rwnd /= 2;
+			add(&f);
+		}
+		assert_int_equal(judged(&f).levels, 10);
+		assert_int_equal(judged(&f).spread, 0);
+		same_name(judged(&f).verdict, rows[k].verdict);
+	}
+}
+
 static uint32_t uneven(uint32_t s)
 {
 	return 1000 + 20 * (s % 7);
@@ -1403,6 +1431,7 @@ int main(void)
 		cmocka_unit_test(test_held_window),
 		cmocka_unit_test(test_rounded),
 		cmocka_unit_test(test_two_cuts_in_a_look),
+		cmocka_unit_test(test_two_segments),
 		cmocka_unit_test(test_small_bursts),
 		cmocka_unit_test(test_bursts_at_one_window),
 		cmocka_unit_test(test_age),

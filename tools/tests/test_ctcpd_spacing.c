@@ -145,6 +145,16 @@ static void test_even(void **state)
 	}
 }
 
+/* Of two cells the shape is below 1: x^(shape - 1) e^-x / gamma(shape) is all of the bound. */
+static void test_two_cells(void **state)
+{
+	struct spacing_say say = of(2, 40, 60);
+	double shape = 1 / (2 + 2 / 50.0), x = 2 * 100 / 47.5 * shape;
+
+	(void)state;
+	near(say.bursty, x - (shape - 1) * log(x) + lgamma(shape), 1e-3);
+}
+
 /* Cells without a difference are no more than those of a twentieth of chance's. */
 static void test_least(void **state)
 {
@@ -328,6 +338,114 @@ static void test_maybe(void **state)
 	assert_true(maybe > 0 && regular > 0);
 }
 
+/* @less and @more lost, three looks each in turn, of a thousand: their part of chance's variance */
+static struct flow in_threes(uint32_t less, uint32_t more)
+{
+	struct flow f;
+	unsigned int i;
+
+	flow_begin_cut(&f, "htcp");
+	for (i = 0; i < 600; i++) {
+		next(&f, LOOK, 1000)->retrans = i / 3 % 2 ? more : less;
+		f.i.acked = f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+		f.i.acked *= MSS;
+		f.now.snd_ssthresh = 20 + i * 37 % 83;
+		add(&f);
+	}
+	return f;
+}
+
+/* A share of a queue that drops early is even to a third of chance's variance, at most. */
+static void test_drops_early(void **state)
+{
+	struct flow f = in_threes(44, 56);	/* 3 * 36 / 47.5 by three looks, 0.76 by look */
+
+	(void)state;
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+	f = in_threes(47, 53);		/* 0.57, 0.19 */
+	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
+	f = in_threes(46, 54);		/* 1.01, 0.34 */
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+}
+
+/* --- the price of what is asked -------------------------------------------- */
+
+/* 21 cells, 1 % of a thousand segments each, so bursty that chance has e^-@wanted for it */
+static void make_bursty(struct spacing *s, double wanted)
+{
+	double low = 1, high = 10, middle = low;
+	struct spacing_say say = { .bursty = 0 };
+
+	while (high - low > 1e-6) {
+		middle = (low + high) / 2;
+		*s = (struct spacing) {
+			.cells = 21, .segs = 21000, .lost = 210, .inverse = 0.021F,
+			.squares = 0.01 * (middle * 20 * 0.99 + 210),
+		};
+		spacing_say(s, &say);
+		if (say.bursty < wanted)
+			low = middle;
+		else
+			high = middle;
+	}
+	near(say.bursty, wanted, 0.01);
+	assert_true(say.dispersion > 2.1);
+}
+
+#define NOT_CHANCE 9.2	/* as judge.c has it */
+
+/* One that heeds no loss, whose seconds that lose have one rate */
+static struct flow one_rate(double bursty)
+{
+	struct flow f;
+	unsigned int i;
+
+	flow_begin(&f, "bbr");
+	for (i = 0; i < 100; i++) {
+		next(&f, LOOK, 1000)->retrans = i % 5 ? 0 : 10;
+		f.i.rwnd = LOOK / 10;	/* none of these looks is asked for a ceiling */
+		add(&f);
+	}
+	make_bursty(&f.facts.losses.looks, bursty);
+	return f;
+}
+
+/* Of three the rarest is less rare by ln 3. */
+static void test_price_of_three(void **state)
+{
+	struct flow f = one_rate(NOT_CHANCE + log(3) + 0.1);
+
+	(void)state;
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	f = one_rate(NOT_CHANCE + log(3) - 0.1);
+	expect(&f, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
+}
+
+static void put_at_ceiling(struct flow *f, double bursty)
+{
+	f->facts.ceiling.looks = 20;
+	f->facts.ceiling.losing = 6;	/* of 20: a quarter, and not half */
+	f->facts.ceiling.elsewhere = 14;
+	make_bursty(&f->facts.ceiling.losses.looks, bursty);
+}
+
+/* The rarer of all losses and of those at the ceiling is less rare by ln 2 more. */
+static void test_price_of_ceiling(void **state)
+{
+	struct flow f = one_rate(30);
+
+	(void)state;
+	f.facts.rates.n = 0;	/* nothing is alike but at the ceiling */
+	put_at_ceiling(&f, NOT_CHANCE + log(3) + log(2) + 0.1);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	put_at_ceiling(&f, NOT_CHANCE + log(3) + log(2) - 0.1);
+	expect(&f, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
+	/* and with that price it is not the rarer one */
+	f = one_rate(NOT_CHANCE + log(3) + 0.1);
+	put_at_ceiling(&f, NOT_CHANCE + log(3) + 0.4);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,12 +455,16 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_dispersion),
 		cmocka_unit_test(test_even),
+		cmocka_unit_test(test_two_cells),
 		cmocka_unit_test(test_least),
 		cmocka_unit_test(test_all_lost),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_slow_start),
 		cmocka_unit_test(test_maybe),
+		cmocka_unit_test(test_drops_early),
+		cmocka_unit_test(test_price_of_three),
+		cmocka_unit_test(test_price_of_ceiling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
