@@ -235,14 +235,21 @@ int parse_span(const char *what, const char *s, uint64_t min_us, uint64_t max_us
 	const char *end;
 	int rc;
 
+	format_span(least, sizeof(least), min_us);
+	format_span(most, sizeof(most), max_us);
 	rc = parse_decimal(s, &end, &d);
 	if (rc == -EINVAL)
-		return err_set(e, rc, "%s: \"%s\" is not a time; write e.g. 60s", what, s);
-	if (!rc && !*end)
+		return err_set(e, rc, "%s: \"%s\" is not a time; write one from %s to %s", what, s,
+			       least, most);
+	if (!rc && !*end && s[strspn(s, "0")])
 		return err_set(e, -EINVAL, "%s: \"%s\" has no unit; %ss or %smin?", what, s, s, s);
+	if (!rc && !*end)	/* nought of which unit helps nobody */
+		return err_set(e, -ERANGE, "%s: \"%s\" is out of range; from %s to %s", what, s,
+			       least, most);
 	u = rc ? NULL : find_unit(wait_units, end);
 	if (!rc && !u)
-		return err_set(e, -EINVAL, "%s: unknown unit \"%s\" in \"%s\"; one of ms, s, min, h, d",
+		return err_set(e, -EINVAL,
+			       "%s: unknown unit \"%s\" in \"%s\"; one of us, ms, s, min, h, d",
 			       what, end, s);
 	if (!rc)
 		rc = decimal_scale(&d, u->scale, us);
@@ -251,8 +258,7 @@ int parse_span(const char *what, const char *s, uint64_t min_us, uint64_t max_us
 			       what, s);
 	if (rc || *us < min_us || *us > max_us)
 		return err_set(e, -ERANGE, "%s: \"%s\" is out of range; from %s to %s", what, s,
-			       format_span(least, sizeof(least), min_us),
-			       format_span(most, sizeof(most), max_us));
+			       least, most);
 	return 0;
 }
 

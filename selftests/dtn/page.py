@@ -26,6 +26,7 @@ def opening(results):
     lines = [r["line"] for r in results["remotes"] if r["slow"]]
     ended = [sum(map(len, results["runs"][name]["transfers"].values()))
              for name in compare.RUNS]
+    busy = 100 * compare.goodput(results, "without") / about["node"]
     return f"""\
 <!-- SPDX-License-Identifier: GPL-2.0 -->
 
@@ -39,7 +40,8 @@ A node of {mbit(about["node"], 0)} Mbit/s sends to {len(results["remotes"])} rem
 {len(lines)} of them are slow: the hop before each has {mbit(min(lines), 1)} to
 {mbit(max(lines), 1)} Mbit/s, and a queue of a few frames. The others have queues of two BDP and
 200 frames. Each remote asks for one file after the other, with pauses in between; sizes
-and pauses are those of the seed in both runs. {ended[0]} transfers ended without ctcpd, {ended[1]}
+and pauses are those of the seed in both runs. On average the node sends {busy:.0f} % of its
+rate: a device that is full is not tried here. {ended[0]} transfers ended without ctcpd, {ended[1]}
 with `mode = act`, which has its other settings as they are installed, and is told nothing of
 the remotes (selftests/dtn/scenario.py has all numbers)."""
 
@@ -73,8 +75,8 @@ def others(results):
     rest = [r for r in compare.compared(results) if not r.slow]
     changes = sorted(100 * r.change() for r in rest)
     again = [sum(getattr(r, key) for r in rest) for key in ("resent_before", "resent_after")]
-    return (f"Of the {len(rest)} others the goodput changes by {changes[0]:+.2f} to "
-            f"{changes[-1]:+.2f} %, in the middle by {changes[len(changes) // 2]:+.2f} %; sent "
+    return (f"Of the {len(rest)} others that ended a transfer the goodput changes by "
+            f"{changes[0]:+.2f} to {changes[-1]:+.2f} %, in the middle by {changes[len(changes) // 2]:+.2f} %; sent "
             f"again to them are {again[0]} segments without ctcpd and {again[1]} with act.")
 
 

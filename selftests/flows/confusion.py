@@ -5,6 +5,8 @@ A row is one flow: {"seed", "scenario", "label", "acceptable", "verdict", "reaso
 "kernel", "rtt"}.  Its verdict is right if it is the label or one of `acceptable`.
 """
 
+import math
+
 # As verdict.h has them, the one that matters most first
 VERDICTS = ("overrun", "loss", "remote-window", "send-buffer", "application",
             "application-window", "local-drops", "clean", "unknown")
@@ -14,6 +16,7 @@ NEVER = ("random-loss-far", "random-loss-reached", "random-loss-rare", "app-paus
 RTTS = ((1e-3, "below 1 ms"), (10e-3, "1 to 10 ms"), (100e-3, "10 to 100 ms"),
         (float("inf"), "100 ms and more"))
 RECALL, PRECISION = 0.95, 0.95      # what is asked of overruns
+Z = 1.96                            # deviations of a normal distribution, for 95 %
 
 
 def is_right(row):
@@ -94,16 +97,46 @@ def breakdown(rows, key):
     return found
 
 
+def interval(hits, of):
+    """Wilson's, of 95 %: (least, most) of the share that `hits` of `of` are drawn from"""
+    middle = (hits + Z * Z / 2) / (of + Z * Z)
+    half = Z / (of + Z * Z) * math.sqrt(hits * (of - hits) / of + Z * Z / 4)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def counted(hits, of):
+    """98.0 % (48 of 49; 95 % interval 89.3 to 99.6 %)"""
+    if not of:
+        return "none"
+    least, most = interval(hits, of)
+    return (f"{percent(hits / of)} ({hits} of {of}; 95 % interval {100 * least:.1f} to "
+            f"{percent(most)})")
+
+
 def held(rows):
     """[(whether it holds, sentence)] of what is asked"""
+    overruns = [r for r in rows if r["label"] == "overrun"]
+    said = [r for r in rows if r["verdict"] == "overrun"]
+    hits = sum(r["verdict"] == "overrun" for r in overruns)
     found, exact = recall(rows), precision(rows)
     never = forbidden(rows)
+    of = sum(r["scenario"] in NEVER for r in rows)
     return [(found is not None and found >= RECALL,
-             f"recall of overruns {percent(found)}, at least {percent(RECALL)} asked"),
+             f"recall of overruns {counted(hits, len(overruns))}, "
+             f"at least {percent(RECALL)} asked"),
             (exact is not None and exact >= PRECISION,
-             f"precision of overruns {percent(exact)}, at least {percent(PRECISION)} asked"),
-            (not never, f"{len(never)} false overruns among random loss, slow applications, "
-             "tiny flows and first samples, none asked")]
+             f"precision of overruns {counted(sum(map(is_right, said)), len(said))}, "
+             f"at least {percent(PRECISION)} asked"),
+            (not never, f"{len(never)} false overruns among {of} flows of random loss, slow "
+             "applications, tiny flows and first samples, none asked")]
+
+
+def most_even(rows):
+    """(flows that lost something and overran nothing, the largest -ln of how likely chance
+    spaces the losses of one so evenly); what was never seen has none"""
+    even = [r["evenness"] for r in rows
+            if r["label"] != "overrun" and r.get("evenness") is not None]
+    return len(even), max(even, default=0.0)
 
 
 def percent(part):

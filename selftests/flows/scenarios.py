@@ -370,8 +370,8 @@ def place_of(seed):
     return n // GROUP, n % len(SCHEDULE)
 
 
-# What the halves are drawn by, tune and score: who has looked at the latter draws another one
-# by another word
+# What the halves are drawn by, tune and score: who has read any of the latter draws another
+# scoring set, by another word
 WORDS = ("ctcpd flow", "ctcpd flow, a seventh half")
 
 

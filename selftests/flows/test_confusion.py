@@ -69,6 +69,27 @@ class Counts(unittest.TestCase):
         self.assertTrue(confusion.held(most + [row("overrun", "loss")])[0][0])
         self.assertFalse(confusion.held(most[:18] + [row("overrun", "loss")])[0][0])
 
+    def test_interval_is_wilson_s(self):
+        for hits, of, least, most in ((48, 49, 0.893, 0.996), (45, 49, 0.808, 0.968),
+                                      (0, 49, 0, 0.073), (49, 49, 0.927, 1)):
+            low, high = confusion.interval(hits, of)
+            self.assertAlmostEqual(low, least, 3)
+            self.assertAlmostEqual(high, most, 3)
+
+    def test_what_is_asked_is_said_with_counts(self):
+        rows = [row("overrun", "overrun")] * 48 + [row("overrun", "loss")]
+        said = [sentence for _, sentence in confusion.held(rows + [row("loss", "loss", "tiny")])]
+        self.assertIn("98.0 % (48 of 49; 95 % interval 89.3 to 99.6 %)", said[0])
+        self.assertIn("100.0 % (48 of 48; ", said[1])
+        self.assertIn("0 false overruns among 1 flows", said[2])
+
+    def test_most_even_is_of_flows_that_overrun_nothing(self):
+        rows = [row("overrun", "overrun", evenness=20), row("loss", "loss", evenness=0.5),
+                row("loss", "loss", evenness=3.2), row("clean", "clean", evenness=None),
+                row("clean", "clean")]
+        self.assertEqual(confusion.most_even(rows), (2, 3.2))
+        self.assertEqual(confusion.most_even(rows[:1]), (0, 0.0))
+
     def test_by_label(self):
         found = confusion.by_label(ROWS)["loss"]
         self.assertEqual(found, {"flows": 3, "same": 0, "right": 1, "said": 1,
@@ -93,12 +114,12 @@ class Rows(unittest.TestCase):
 
     def test_the_flow_with_the_most_bytes_speaks_for_its_trace(self):
         said = [{"port": port, "judgement": {"acked_bytes": acked, "verdict": verdict,
-                                             "reason": reason}}
+                                             "reason": reason, "loss_evenness": acked}}
                 for port, acked, verdict, reason in ((5201, 5, "loss", "a"),
                                                      (5201, 9, "clean", "b"),
                                                      (22, 99, "overrun", "c"))]
         row = verdicts.row_of(self.ABOUT, said)
-        self.assertEqual((row["verdict"], row["reason"]), ("clean", "b"))
+        self.assertEqual((row["verdict"], row["reason"], row["evenness"]), ("clean", "b", 9))
 
     def test_what_was_never_seen_is_unknown(self):
         self.assertEqual(verdicts.row_of(self.ABOUT, [])["verdict"], "unknown")

@@ -35,7 +35,8 @@ def row_of(about, replayed):
     flow = main_flow(replayed, about["port"])
     said = flow["judgement"] if flow else {"verdict": "unknown", "reason": "never-seen"}
     return {**{key: about[key] for key in KEPT},
-            "verdict": said["verdict"], "reason": said["reason"]}
+            "verdict": said["verdict"], "reason": said["reason"],
+            "evenness": said.get("loss_evenness")}
 
 
 def replay(trace):

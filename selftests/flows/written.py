@@ -2,6 +2,7 @@
 """The verdicts' report, as text and as Markdown, and their results as JSON."""
 
 import json
+import math
 
 import confusion
 from confusion import VERDICTS, percent
@@ -14,7 +15,8 @@ OPENING = """\
 
 Written by `make verdicts` (selftests/flows/verdicts.py); results.json has every flow. {count}
 flows of the virtual-time lab, each drawn from a seed and kept only where the counters of its path
-agree with its label; those with odd seeds, which nobody looked at while the policy was tuned.
+agree with its label: a scoring set, drawn by a word that was new when the policy was done, and
+scored by it once. selftests/flows/README.md has all such sets and what each policy made of them.
 A verdict is right if it is the label, or is true of that flow, too, as with a path that
 carries its whole rate in spite of a loss in 100,000. Recall and precision of overruns
 count the label alone; an overrun that is called unknown is missed.
@@ -64,6 +66,12 @@ def report(rows):
              "## Each label, each verdict", _matrix(rows), _labels(rows),
              "## By round trip, sender, kernel and scenario"]
     parts += [_breakdown(rows, key) for key in confusion.KEYS]
+    flows, even = confusion.most_even(rows)
+    parts += ["## Regular losses",
+              f"Of {flows} flows that lost something and overran nothing, chance spaces the "
+              f"losses of the most even one as evenly in {math.exp(-even):.2g} of all cases "
+              "(evenness in results.json is -ln of that); ctcpd calls losses regular below "
+              "0.001, where they are even to less than 0.3 of chance's variance, too."]
     parts += ["## What was wrong",
               _table(["seed", "scenario", "label", "verdict (reason)", "sender", "kernel",
                       "round trip"], wrong(rows)) if wrong(rows) else "Nothing."]

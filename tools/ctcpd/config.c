@@ -84,13 +84,24 @@ static void put_poll(const struct config *c, char buf[CONFIG_VALUE])
 	format_span(buf, CONFIG_VALUE, c->poll_us);
 }
 
-static int read_look(const char *what, const char *value, struct config *c, struct err *e)
+/* 0: none */
+static int span_or_none(const char *what, const char *value, uint64_t min_us, uint64_t *us,
+			struct err *e)
 {
+	struct err why;
+	int rc;
+
 	if (!strcmp(value, "none")) {
-		c->look_us = 0;
+		*us = 0;
 		return 0;
 	}
-	return parse_span(what, value, 50 * MS, S, &c->look_us, e);
+	rc = parse_span(what, value, min_us, S, us, &why);
+	return rc ? err_set(e, rc, "%.700s, or none", why.text) : 0;
+}
+
+static int read_look(const char *what, const char *value, struct config *c, struct err *e)
+{
+	return span_or_none(what, value, 50 * MS, &c->look_us, e);
 }
 
 static void put_look(const struct config *c, char buf[CONFIG_VALUE])
@@ -103,11 +114,7 @@ static void put_look(const struct config *c, char buf[CONFIG_VALUE])
 
 static int read_min_rtt(const char *what, const char *value, struct config *c, struct err *e)
 {
-	if (!strcmp(value, "none")) {
-		c->min_rtt_us = 0;
-		return 0;
-	}
-	return parse_span(what, value, 1, S, &c->min_rtt_us, e);
+	return span_or_none(what, value, 1, &c->min_rtt_us, e);
 }
 
 static void put_min_rtt(const struct config *c, char buf[CONFIG_VALUE])
@@ -331,6 +338,19 @@ static int on_key(void *data, const char *section, const char *word, const char 
 	return 0;
 }
 
+/* libinih reads nothing behind a section's name. */
+static void check_behind(struct reading *r, const char *s, const char *end)
+{
+	struct err why;
+
+	s += strspn(s, " \t\r");
+	if (s >= end || *s == ';' || *s == '#')
+		return;
+	err_set(&why, -EINVAL, "\"%.*s\" stands behind a section; a key has a line of its own",
+		(int)(end - s < WORD_TEXT ? end - s : WORD_TEXT), s);
+	is_wrong(r, &why);
+}
+
 /* libinih tells nobody of a section, and of one without keys nobody would hear. */
 static void check_section(struct reading *r, const char *line, size_t n)
 {
@@ -340,6 +360,7 @@ static void check_section(struct reading *r, const char *line, size_t n)
 
 	if (*line != '[' || !end)
 		return;
+	check_behind(r, end + 1, line + n);
 	line++;
 	n = (size_t)(end - line);
 	for (i = 0; i < ARRAY_SIZE(keys); i++)

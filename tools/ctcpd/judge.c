@@ -23,8 +23,9 @@
  * What losses tell
  * ----------------
  * Chance: each segment is lost with probability p, whatever the window.  The mean window of
- * Reno is then W = 1.22 / sqrt(p) (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)), of CUBIC
- * W = 1.054 (rtt / p)^0.75 (RFC 9438, 5.1).  If the segments go in bursts of k, the window is cut
+ * Reno is then W = 1.31 / sqrt(p), 1.22 / sqrt(p) where losses are periodic, which response.c
+ * takes (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)); of CUBIC W = 1.054 (rtt / p)^0.75, rtt in
+ * seconds (RFC 9438, 5.1).  If the segments go in bursts of k, the window is cut
  * once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast for its losses
  * loses in bursts.  What else holds a flow leaves it a smaller window.  Three things are asked of
  * the counts:

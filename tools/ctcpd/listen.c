@@ -22,7 +22,7 @@ static int split(const char *s, char addr[INET6_ADDRSTRLEN + 2], const char **po
 	const char *colon = strrchr(s, ':');
 	size_t n = colon ? (size_t)(colon - s) : 0;
 
-	if (!n)
+	if (!n || strchr(colon, ']'))
 		return err_set(e, -EINVAL,
 			       "\"%.60s\" is no address with a port; write e.g. 127.0.0.1:9810 or [::1]:9810",
 			       s);
