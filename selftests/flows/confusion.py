@@ -132,8 +132,8 @@ def held(rows):
 
 
 def most_even(rows):
-    """(flows that lost something and overran nothing, the largest -ln of how likely chance
-    spaces the losses of one so evenly); what was never seen has none"""
+    """(flows that lost something and overran nothing, the largest evenness of one, as
+    ctcpd(8) has it); what was never seen has none"""
     even = [r["evenness"] for r in rows
             if r["label"] != "overrun" and r.get("evenness") is not None]
     return len(even), max(even, default=0.0)

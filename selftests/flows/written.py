@@ -2,7 +2,6 @@
 """The verdicts' report, as text and as Markdown, and their results as JSON."""
 
 import json
-import math
 
 import confusion
 from confusion import VERDICTS, percent
@@ -68,10 +67,10 @@ def report(rows):
     parts += [_breakdown(rows, key) for key in confusion.KEYS]
     flows, even = confusion.most_even(rows)
     parts += ["## Regular losses",
-              f"Of {flows} flows that lost something and overran nothing, chance spaces the "
-              f"losses of the most even one as evenly in {math.exp(-even):.2g} of all cases "
-              "(evenness in results.json is -ln of that); ctcpd calls losses regular below "
-              "0.001, where they are even to less than 0.3 of chance's variance, too."]
+              f"Of {flows} flows that lost something and overran nothing, the most even one has "
+              f"an evenness of {even:.2g}: -ln of how likely chance is as even, less ln 3, and 0 "
+              "where the losses are uneven to more than 0.3 of chance's variance "
+              "(results.json has each). From 6.9 on ctcpd calls them regular."]
     parts += ["## What was wrong",
               _table(["seed", "scenario", "label", "verdict (reason)", "sender", "kernel",
                       "round trip"], wrong(rows)) if wrong(rows) else "Nothing."]
