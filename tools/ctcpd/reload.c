@@ -81,22 +81,19 @@ void daemon_metrics_again(struct daemon *d)
 	}
 }
 
-/* What was there is closed before what is to come is opened: it may be the same port. */
-static int change_metrics(struct daemon *d, const struct config *old, struct err *e)
+/*
+ * What was there is closed, whatever comes of the new one: it may be the same port, and nobody is
+ * to read any longer where the operator has taken that away.
+ */
+static void change_metrics(struct daemon *d, const struct config *old)
 {
-	struct err why;
-	int rc;
-
 	if (!strcmp(old->metrics, d->config.metrics))
-		return 0;
+		return;
 	log_forget(&d->log.said, "metrics");
-	rc = daemon_metrics(d, e);
-	if (!rc)
-		return 0;
-	strcpy(d->config.metrics, old->metrics);
-	if (daemon_metrics(d, &why))
-		log_say(&d->log, LOG_ERR, "and the old metrics are gone, too: %s", why.text);
-	return rc;
+	if (d->metrics)
+		metrics_stop(d->metrics);
+	d->metrics = NULL;
+	daemon_metrics_again(d);
 }
 
 static void say_changes(struct daemon *d, const struct config *old)
@@ -127,9 +124,8 @@ void daemon_reload(struct daemon *d)
 		return;
 	}
 	d->config = read;
-	if (change_metrics(d, &old, &e))
-		log_say(&d->log, LOG_ERR, "metrics.listen stays as it was: %s", e.text);
 	say_changes(d, &old);
+	change_metrics(d, &old);
 	keep_change(&d->keep, &d->config, now_s());
 	act_reload(d->act, now_s());
 	if (old.mode != d->config.mode)

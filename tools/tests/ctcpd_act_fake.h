@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What act_find(), act_each(), act_devices_each() and act_totals() tell, as a test has it: it is
- * linked with --wrap of these (tests.mk), and what it asks for stands in their place.
+ * What act_find(), act_each(), act_devices_each() and act_totals() tell, as a test has it, and
+ * nothing to reload: it is linked with --wrap of these (tests.mk), and what it asks for stands in
+ * their place.
  */
 #ifndef CTCPD_ACT_FAKE_H
 #define CTCPD_ACT_FAKE_H
@@ -23,6 +24,7 @@ bool __wrap_act_find(const struct act *a, const struct prefix *addr, struct paci
 int __wrap_act_each(const struct act *a, pacing_fn each, void *data);
 int __wrap_act_devices_each(const struct act *a, pacing_device_fn each, void *data);
 const struct act_totals *__wrap_act_totals(const struct act *a);
+void __wrap_act_reload(struct act *a, int64_t now);
 
 static inline const struct act *fake_act(const struct fake_act *f)
 {
@@ -68,6 +70,12 @@ int __wrap_act_devices_each(const struct act *a, pacing_device_fn each, void *da
 const struct act_totals *__wrap_act_totals(const struct act *a)
 {
 	return &((const struct fake_act *)a)->totals;
+}
+
+void __wrap_act_reload(struct act *a, int64_t now)
+{
+	(void)a;
+	(void)now;
 }
 
 #endif

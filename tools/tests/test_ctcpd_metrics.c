@@ -18,6 +18,7 @@
 #include "test.h"
 
 #include "ctcpd_act_fake.h"
+#include "ctcpd_said.h"
 
 #include "ctcpd/listen.h"
 #include "ctcpd/metrics.h"
@@ -645,6 +646,66 @@ static void test_listens_later(void **state)
 	log_close(&d.log);
 }
 
+static void listen_changes(struct daemon *d, const char *to)
+{
+	FILE *file = fopen(d->options.config, "w");
+
+	assert_non_null(file);
+	fprintf(file, "[history]\nfile =\n[metrics]\nlisten = %s\n", to);
+	assert_int_equal(fclose(file), 0);
+	daemon_reload(d);
+}
+
+static bool is_listened_on(uint16_t port)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port),
+					.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	bool is = !connect(fd, (const struct sockaddr *)&to, sizeof(to));
+
+	close(fd);
+	return is;
+}
+
+/* An address of a reload is asked for again, too; that of before is not listened on meanwhile. */
+static void test_reload_listens_later(void **state)
+{
+	char file[] = "/tmp/test_ctcpd_metrics.XXXXXX";
+	struct daemon d = { .began_us = 1, .options.config = file };
+	struct said said;
+	struct server before, s;
+
+	(void)state;
+	close(mkstemp(file));
+	config_defaults(&d.config);
+	d.config.history[0] = 0;
+	log_open(&d.log, false);
+	d.keep.log = &d.log;
+	begin(&before);
+	d.metrics = before.metrics;
+	strcpy(d.config.metrics, before.listen);
+	begin(&s);
+	said_begin(&said);
+	listen_changes(&d, s.listen);
+	daemon_metrics_again(&d);
+	assert_null(d.metrics);
+	assert_string_equal(d.config.metrics, s.listen);
+	assert_false(is_listened_on(before.port));
+	assert_int_equal(said_times(&said, "; it is tried again with each poll"), 1);
+	metrics_stop(s.metrics);
+	daemon_metrics_again(&d);
+	assert_non_null(d.metrics);
+	assert_true(is_listened_on(s.port));
+	assert_int_equal(said_times(&said, "metrics are on 127.0.0.1:"), 1);
+	listen_changes(&d, "");
+	assert_null(d.metrics);
+	assert_false(is_listened_on(s.port));
+	said_end(&said);
+	said_close(&said);
+	log_close(&d.log);
+	unlink(file);
+}
+
 /* How many of @n the server has closed, within 200 ms for each that it has not */
 static unsigned int closed_of(const int *fds, unsigned int n)
 {
@@ -757,6 +818,7 @@ int main(void)
 		cmocka_unit_test(test_server),
 		cmocka_unit_test(test_used_port),
 		cmocka_unit_test(test_listens_later),
+		cmocka_unit_test(test_reload_listens_later),
 		cmocka_unit_test(test_idle_clients),
 		cmocka_unit_test(test_slow_reader),
 		cmocka_unit_test(test_stop),

@@ -45,7 +45,8 @@ $(T)/library: $(O)/libctcp.a
 
 # what is paced, as a test has it: tests/ctcpd_act_fake.h
 $(T)/test_ctcpd_pacing $(T)/test_ctcpd_metrics $(O)/ctcpd_exporter: LDFLAGS += \
-	-Wl,--wrap=act_find,--wrap=act_each,--wrap=act_totals,--wrap=act_devices_each
+	-Wl,--wrap=act_find,--wrap=act_each,--wrap=act_totals,--wrap=act_devices_each \
+	-Wl,--wrap=act_reload
 
 # preloaded into tc and ip, which have no sanitizer in them
 $(T)/capture.so: tests/capture.c
