@@ -261,6 +261,8 @@ uint32_t act_forget(struct act *a, const struct prefix *p, int64_t now)
 		if (e->gone || !prefix_holds(p, &e->to))
 			continue;
 		n += e->force != 0;
+		if (e->stood_down)
+			act_device_again(a, e->ifindex);
 		forget_one(a, e);
 	}
 	act_step(a, now);

@@ -188,12 +188,21 @@ static void say_unfit(struct act *a, const struct act_device *d)
 		  d->why);
 }
 
+void act_device_again(struct act *a, int ifindex)
+{
+	struct act_device *d = find(a, ifindex);
+
+	if (d)
+		d->left = 0;
+}
+
 /* What was chosen without a try may be unfit after all. */
 void act_device_paced(struct act *a, int ifindex)
 {
 	const struct act_device *d = find(a, ifindex);
 	char subject[32];
 
+	act_device_again(a, ifindex);
 	if (!d || d->by != HANDS_SOCKETS)
 		return;
 	snprintf(subject, sizeof(subject), "sockets by %s", d->dev);

@@ -136,16 +136,28 @@ static int let_go(struct act *a, struct act_hands *h, const struct pace *p, bool
 	return 0;
 }
 
+static void leaves(struct act_leaving *l, const struct acting *e)
+{
+	int64_t s = e->search.again - e->search.seen;
+
+	if (!l->n || s < l->least_s)
+		l->least_s = s;
+	if (!l->n || s > l->most_s)
+		l->most_s = s;
+	l->n++;
+}
+
 static void stand_down_device(struct act *a, int ifindex, const char *why, int64_t now)
 {
+	struct act_leaving l = { 0 };
 	struct acting *e, *next;
-	uint32_t n = 0;
 
 	act_table_each(&a->table, e, next)
-		if (!e->gone && e->ifindex == ifindex && (e->search.rate || e->force))
-			n += act_stand_down(a, e, why, now);
-	if (n)
-		act_tell_left_device(a, ifindex, n, why);
+		if (!e->gone && e->ifindex == ifindex && (e->search.rate || e->force) &&
+		    act_stand_down(a, e, why, now))
+			leaves(&l, e);
+	if (l.n)
+		act_tell_left_device(a, ifindex, &l, why);
 }
 
 /* Somebody else's: it is let go of, where it is ours so far */
@@ -670,8 +682,8 @@ static void changed(const struct looking *l, int64_t now)
 static void missing_on(const struct looking *l, int ifindex, int64_t now)
 {
 	struct acting *e, *next, *last = NULL;
+	struct act_leaving left = { 0 };
 	struct act *a = l->act;
-	uint32_t n = 0;
 
 	act_table_each(&a->table, e, next) {
 		if (e->gone || e->told == a->look || e->ifindex != ifindex ||
@@ -681,12 +693,12 @@ static void missing_on(const struct looking *l, int ifindex, int64_t now)
 		if (!act_stand_down(a, e, LET_GO, now))
 			continue;
 		last = e;
-		n++;
+		leaves(&left, e);
 	}
-	if (n == 1)
+	if (left.n == 1)
 		act_tell_left(a, last, LET_GO);
-	else if (n)
-		act_tell_left_device(a, ifindex, n, LET_GO);
+	else if (left.n)
+		act_tell_left_device(a, ifindex, &left, LET_GO);
 }
 
 static void missing(const struct looking *l, int64_t now)

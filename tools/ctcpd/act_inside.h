@@ -35,6 +35,13 @@ struct act_device {
 	char why[sizeof(((struct err *)0)->text)];	/* why not by classes; "" = by classes */
 	struct act_refusal refusal;
 	uint64_t waits;		/* the step that goes on without it */
+	uint64_t left;		/* that in which it was left alone first, 0 = not since it paced */
+};
+
+/* Those of a device that are stood down from at once, and for how long */
+struct act_leaving {
+	uint32_t n;
+	int64_t least_s, most_s;
 };
 
 /* One way of pacing: what is in force by it, and what is wanted of it, whatever the mode */
@@ -107,6 +114,8 @@ void act_devices_anew(struct act *a);
 enum hands_kind act_device_by(struct act *a, int ifindex);
 /* Something is by now, by its hands */
 void act_device_paced(struct act *a, int ifindex);
+/* What the log has of its being left alone is said again, should it be left once more */
+void act_device_again(struct act *a, int ifindex);
 /* By these hands it is not: others are chosen, and stay so though fit() says that these fit */
 void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char *why);
 /* The device of a search: by its name, where it has none */
@@ -172,7 +181,7 @@ void act_tell_state(struct act *a, const struct acting *e);
 void act_tell_moved(struct act *a, const struct acting *e);
 void act_tell_would(struct act *a, const struct acting *e);
 void act_tell_left(struct act *a, const struct acting *e, const char *why);
-void act_tell_left_device(struct act *a, int ifindex, uint32_t n, const char *why);
+void act_tell_left_device(struct act *a, int ifindex, const struct act_leaving *l, const char *why);
 void act_tell_room(struct act *a, const struct acting *e, int64_t now);
 void act_tell_end(struct act *a);
 

@@ -126,15 +126,34 @@ void act_tell_left(struct act *a, const struct acting *e, const char *why)
 			(long long)((e->search.again - e->search.seen) / 3600), why);
 }
 
-void act_tell_left_device(struct act *a, int ifindex, uint32_t n, const char *why)
+/* "24 h", or "24 to 48 h" */
+static const char *how_long(const struct act_leaving *l, char buf[48])
 {
-	const struct act_device *d = act_device(a, ifindex);
-	char subject[32];
+	long long least = l->least_s / 3600, most = l->most_s / 3600;
 
-	snprintf(subject, sizeof(subject), "left on %s", d ? d->dev : "");
-	log_state(a->log, LOG_WARNING, subject, why,
-		  "%s: not paced, and left alone (remotes: %u): %s",
-		  d ? d->dev : "a device", n, why);
+	if (least == most)
+		snprintf(buf, 48, "%lld h", most);
+	else
+		snprintf(buf, 48, "%lld to %lld h", least, most);
+	return buf;
+}
+
+/*
+ * Each reason once while the device is left: remotes that are found meanwhile are left for the
+ * same.  The subject has the reason whole, of which a state would have the beginning.
+ */
+void act_tell_left_device(struct act *a, int ifindex, const struct act_leaving *l, const char *why)
+{
+	struct act_device *d = act_device(a, ifindex);
+	char subject[sizeof(((struct err *)0)->text) + 64], buf[48];
+
+	if (d && !d->left)
+		d->left = a->step;
+	snprintf(subject, sizeof(subject), "left on %s at %llu: %s", d ? d->dev : "",
+		 d ? (unsigned long long)d->left : 0, why);
+	log_state(a->log, LOG_WARNING, subject, "left",
+		  "%s: not paced, and left alone for %s (remotes: %u): %s",
+		  d ? d->dev : "a device", how_long(l, buf), l->n, why);
 }
 
 void act_tell_room(struct act *a, const struct acting *e, int64_t now)

@@ -683,14 +683,9 @@ static const struct change *own_change(const struct session *s, uint32_t i)
 
 static void tell_change(struct hand *h, const struct change *c)
 {
-	char now[96], ours[96];
-
 	h->state = HAND_CHANGED;
 	h->device = is_of_device(c);
-	snprintf(h->why, sizeof(h->why), "%s %s is \"%s\", and was set to \"%s\"",
-		 item_kind_name(c->kind), c->name,
-		 item_describe(c->kind, c->name, c->from, now, sizeof(now)),
-		 item_describe(c->kind, c->name, c->to, ours, sizeof(ours)));
+	hands_why_changed(c, h->why, sizeof(h->why));
 }
 
 static void look_at(const struct session *s, uint32_t i, struct hand *h)

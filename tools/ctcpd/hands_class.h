@@ -21,6 +21,8 @@
 #include "hands.h"
 #include "plan.h"
 
+struct change;			/* diff.h */
+
 /*
  * Of a device's facts alone: -EOPNOTSUPP, one lock would cost it too much; -ENETDOWN, that is not
  * known, as it tells its speed only while it has a link.
@@ -42,6 +44,9 @@ int hands_look(hand_fn each, void *data, struct err *e);
  */
 int hands_apply(const struct pace *list, uint32_t n, bool one_lock, struct hands_result *r,
 		struct err *e);
+
+/* hands_why.c: what is there now in place of ours, a sentence for a person */
+void hands_why_changed(const struct change *c, char *why, size_t len);
 
 /*
  * What somebody changed is his: the state forgets it, and the kernel has it as it is.

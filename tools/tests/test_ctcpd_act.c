@@ -876,7 +876,7 @@ static void device_is_somebody_elses(void **state)
 	refuse(w, NULL, 1, -EPERM, true);
 	polls(w, 11);
 	assert_int_equal(w->kernel.n, 1);
-	assert_said(w, "eth1: not paced, and left alone (remotes: 40)", 1);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 40)", 1);
 	assert_said(w, "left alone", 1);
 	assert_int_equal(act_totals(w->act)->stood_down, 40);
 }
@@ -1673,7 +1673,7 @@ static void circuits_device(void **state)
 	remote(w, 50, 7, 100 * MB);
 	polls(w, 50);
 	assert_int_equal(w->sockets.n, 0);
-	assert_said(w, "eth1: not paced, and left alone (remotes: 40): eth1 has circuit lhc", 1);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 40): eth1 has", 1);
 	assert_int_equal(act_totals(w->act)->stood_down, 41);
 }
 
@@ -1707,7 +1707,7 @@ static void program_detached(void **state)
 	assert_int_equal(w->sockets.n, 0);
 	assert_int_equal(w->loads, 1);
 	assert_false(w->loaded);
-	assert_said(w, "eth1: not paced, and left alone (remotes: 2): it was detached", 1);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 2): it was detached", 1);
 	assert_said(w, "left alone", 1);
 }
 
@@ -1773,7 +1773,7 @@ static void device_is_taken_back_at_once(void **state)
 	assert_int_equal(w->socket_batches, batches + 1);
 	assert_int_equal(w->sockets.n, 1);
 	assert_int_not_equal(socket_rate_of(w, other), 0);
-	assert_said(w, "eth1: not paced, and left alone (remotes: 20): eth1 has circuit lhc", 1);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 20): eth1 has", 1);
 	assert_said(w, "not paced any more", 0);
 }
 
@@ -2002,9 +2002,89 @@ static void root_changed_by_hand(void **state)
 	assert_int_equal(w->let_goes, 1);
 	assert_int_equal(w->state.n, 0);
 	polls(w, 50);
-	assert_said(w, "eth1: not paced, and left alone (remotes: 20)", 1);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 20)", 1);
 	assert_said(w, "left alone", 1);
 	assert_int_equal(act_totals(w->act)->paced, 0);
+}
+
+/* Whoever changed it takes his away again, and with it the classes. */
+static void root_changes_once(struct world *w)
+{
+	w->changed_device = true;
+	polls(w, 1);
+	w->changed_device = false;
+	paced_clear_device(&w->kernel, 1);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+}
+
+/* The same change is told again where something was paced in between, though not a day has gone. */
+static void device_is_left_again(void **state)
+{
+	struct prefix all = { .family = AF_INET };
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	remote(w, 2, 8, 100 * MB);
+	settle_all(w);
+	root_changes_once(w);
+	polls(w, 50);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 2): the class is", 1);
+	/* after he has asked for it */
+	act_forget(w->act, &all, w->now);
+	settle_all(w);
+	assert_int_equal(act_totals(w->act)->paced, 2);
+	root_changes_once(w);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 2): the class is", 2);
+	/* by a remote that comes, while the others are left alone */
+	remote(w, 2, 9, 100 * MB);
+	settle_all(w);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	root_changes_once(w);
+	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 1): the class is", 1);
+	assert_said(w, "left alone", 3);
+}
+
+/* Each reason once, and all of them once more where somebody has asked to forget */
+static void device_is_left_for_another_reason(void **state)
+{
+	struct prefix all = { .family = AF_INET };
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	refuse(w, NULL, 1, -EPERM, true);
+	polls(w, 20);
+	assert_said(w, "left alone for 24 h (remotes: 1): refused -1", 1);
+	begin_sockets(w);
+	w->config.one_lock = false;
+	act_devices_anew(w->act);
+	w->theirs_device = 1;
+	remote(w, 2, 8, 100 * MB);
+	polls(w, 20);
+	remote(w, 2, 9, 100 * MB);
+	polls(w, 20);
+	assert_said(w, "left alone for 24 h (remotes: 1): eth1 has circuit lhc", 1);
+	assert_said(w, "left alone", 2);
+	act_forget(w->act, &all, w->now);
+	polls(w, 20);
+	assert_said(w, "left alone", 3);
+	assert_int_equal(act_totals(w->act)->stood_down, 3);
+}
+
+/* It is refused for longer each time: of those that are left at once the least and the most */
+static void device_is_left_for_so_long(void **state)
+{
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	refuse(w, NULL, 1, -EPERM, true);
+	polls(w, 20);
+	w->n_refusals = 0;
+	w->now += DAY;
+	remote(w, 2, 8, 100 * MB);
+	polls(w, 15);
+	assert_int_equal(act_totals(w->act)->paced, 2);
+	root_changes_once(w);
+	assert_said(w, "eth1: not paced, and left alone for 24 to 48 h (remotes: 2): the class", 1);
 }
 
 static void administrator_takes_it(void **state)
@@ -3322,6 +3402,9 @@ int main(void)
 		TEST(changed_by_hand),
 		TEST(many_changed_by_hand),
 		TEST(root_changed_by_hand),
+		TEST(device_is_left_again),
+		TEST(device_is_left_for_another_reason),
+		TEST(device_is_left_for_so_long),
 		TEST(administrator_takes_it),
 		TEST(device_goes_and_comes),
 		TEST(device_comes_by_its_name),
