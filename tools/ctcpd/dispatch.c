@@ -63,7 +63,10 @@ static int why(struct daemon *d, const json_t *question, json_t **answer, struct
 /* Also what the log has said of them: it says it again. */
 struct forgetting {
 	struct daemon *daemon;
+	const char *text;		/* the prefix, as it was asked for */
 	struct prefix prefix;
+	uint32_t remotes, paced;	/* so many were */
+	uint64_t visits;
 };
 
 static int forget_said(struct remote *r, void *data)
@@ -75,30 +78,51 @@ static int forget_said(struct remote *r, void *data)
 	return 0;
 }
 
-static int forget(struct daemon *d, const json_t *question, json_t **answer, struct err *e)
+/* What the history keeps though it was to forget it, until when */
+static void say_kept(const struct err *why, bool waits, struct err *said)
 {
-	const char *prefix = json_string_value(json_object_get(question, "remote"));
-	struct forgetting f = { .daemon = d };
-	uint32_t remotes, paced;
-	uint64_t visits = 0;
+	err_set(said, 0, "the history keeps its rows: %.400s; %sa restart%s takes them up again",
+		why->text, waits ? "they go as soon as it can be written, and " : "",
+		waits ? " before that" : "");
+}
+
+/* What the daemon has goes also where the history keeps what it has: both are told. */
+static int forget_prefix(struct forgetting *f, struct err *e)
+{
+	struct daemon *d = f->daemon;
+	struct err why = { "" }, said = { "" };
+	bool waits;
 	int rc;
 
-	if (!prefix)
+	remotes_each(d->observer.remotes, forget_said, f);
+	f->remotes = remotes_forget(d->observer.remotes, &f->prefix);
+	f->paced = act_forget(d->act, &f->prefix, now_s());
+	rc = keep_forget(&d->keep, &f->prefix, &f->visits, &waits, &why);
+	if (rc)
+		say_kept(&why, waits, &said);
+	log_say(&d->log, rc ? LOG_WARNING : LOG_INFO,
+		"%s is forgotten, as somebody asked: %u remotes, %llu visits, %u that were paced%s%s",
+		f->text, f->remotes, (unsigned long long)f->visits, f->paced,
+		rc ? "; but " : "", said.text);
+	return !rc ? 0 :
+	       err_set(e, rc, "%s is forgotten (remotes: %u, no longer paced: %u), but %s",
+		       f->text, f->remotes, f->paced, said.text);
+}
+
+static int forget(struct daemon *d, const json_t *question, json_t **answer, struct err *e)
+{
+	struct forgetting f = {
+		.daemon = d, .text = json_string_value(json_object_get(question, "remote")),
+	};
+	int rc;
+
+	if (!f.text)
 		return err_set(e, -EINVAL, "forget whom? \"remote\" is an address or a prefix");
-	rc = parse_prefix(prefix, &f.prefix, e);
+	rc = parse_prefix(f.text, &f.prefix, e) ?: forget_prefix(&f, e);
 	if (rc)
 		return rc;
-	remotes_each(d->observer.remotes, forget_said, &f);
-	remotes = remotes_forget(d->observer.remotes, &f.prefix);
-	paced = act_forget(d->act, &f.prefix, now_s());
-	rc = keep_forget(&d->keep, &f.prefix, &visits, e);
-	if (rc)
-		return rc;
-	log_say(&d->log, LOG_INFO,
-		"%s is forgotten, as somebody asked: %u remotes, %llu visits, %u that were paced",
-		prefix, remotes, (unsigned long long)visits, paced);
-	*answer = json_pack("{s:o, s:o, s:o}", "remotes", json_count(remotes), "visits",
-			    json_count(visits), "paced", json_count(paced));
+	*answer = json_pack("{s:o, s:o, s:o}", "remotes", json_count(f.remotes), "visits",
+			    json_count(f.visits), "paced", json_count(f.paced));
 	return *answer ? 0 : err_set(e, -ENOMEM, "no memory for the answer");
 }
 

@@ -2,6 +2,7 @@
 /*
  * Visits on their way into the history: see keep.h.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,20 +76,68 @@ static bool is_begun_anew(struct keep *k, int rc, const struct err *e)
 
 /* --- the history, while there is one ------------------------------------------------ */
 
-/* It is open, or @k->rc says why not. */
-static bool is_open(struct keep *k, int64_t now)
+static void try_open(struct keep *k, int64_t now)
 {
 	bool aside = false;
 
 	if (k->history)
-		return true;
+		return;
 	k->history = history_open(k->file, &k->limits, now, &aside, &k->rc, &k->why);
 	if (aside)
 		log_say(k->log, LOG_WARNING,
 			"the history is begun anew: %s", k->why.text);
 	if (k->history)
 		k->anew++;
-	return k->history;
+}
+
+/* One that is begun anew has nothing to forget. */
+static int forget_rows(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e)
+{
+	uint32_t searches;
+	int rc = history_forget(k->history, p, n, e) ?:
+		 history_forget_searches(k->history, p, &searches, e);
+
+	return is_begun_anew(k, rc, e) ? 0 : rc;
+}
+
+/* Those that move up were asked for later. */
+static void forgets_drop(struct keep *k, uint32_t i)
+{
+	k->n_forgets--;
+	memmove(&k->forgets[i], &k->forgets[i + 1], (k->n_forgets - i) * sizeof(k->forgets[0]));
+}
+
+static void say_forgotten(const struct keep *k, const struct prefix *p, uint64_t n)
+{
+	bool whole = p->len == (p->family == AF_INET ? 32U : 128U);
+	char text[INET6_ADDRSTRLEN + 4];
+
+	log_say(k->log, LOG_NOTICE, "%s is forgotten by the history, too: %" PRIu64 " visits",
+		whole ? format_addr(text, sizeof(text), p) : format_prefix(text, sizeof(text), p),
+		n);
+}
+
+static bool forget_what_waits(struct keep *k)
+{
+	uint64_t n;
+
+	while (k->n_forgets) {
+		const struct prefix *p = &k->forgets[0];
+
+		k->rc = forget_rows(k, p, &n, &k->why);
+		if (k->rc)
+			return false;
+		say_forgotten(k, p, n);
+		forgets_drop(k, 0);
+	}
+	return true;
+}
+
+/* It is open, with nothing to forget in it; or @k->rc says why not. */
+static bool is_ready(struct keep *k, int64_t now)
+{
+	try_open(k, now);
+	return k->history && forget_what_waits(k);
 }
 
 /* One write, in a new one if need be, or what keeps it from being done. */
@@ -102,7 +151,7 @@ static int add_one(struct keep *k, const struct visit *v, int64_t now)
 static void write_waiting(struct keep *k, int64_t now)
 {
 	while (k->n) {
-		k->rc = is_open(k, now) ? add_one(k, &k->waiting[k->first], now) : k->rc;
+		k->rc = is_ready(k, now) ? add_one(k, &k->waiting[k->first], now) : k->rc;
 		if (k->rc) {
 			k->failed++;
 			return;
@@ -117,7 +166,7 @@ static void tidy(struct keep *k, int64_t now)
 {
 	int rc;
 
-	if (!is_open(k, now))
+	if (!is_ready(k, now))
 		return;
 	rc = history_tidy(k->history, now, &k->why);
 	k->rc = is_begun_anew(k, rc, &k->why) ? 0 : rc;
@@ -142,7 +191,7 @@ static void follow(struct keep *k, const struct config *c, int64_t now)
 	k->limits = c->limits;
 	k->rc = 0;
 	if (k->file[0])
-		is_open(k, now);
+		is_ready(k, now);
 	say_how_it_is(k);
 }
 
@@ -150,6 +199,16 @@ void keep_open(struct keep *k, const struct config *c, struct log *log, int64_t 
 {
 	*k = (struct keep){ .log = log };
 	follow(k, c, now);
+}
+
+/* Whoever asked for it has been told that it may come to this. */
+static void give_up_forgets(struct keep *k)
+{
+	if (k->n_forgets)
+		log_say(k->log, LOG_WARNING,
+			"the history keeps what it was to forget (prefixes: %u): %s",
+			k->n_forgets, k->why.text);
+	k->n_forgets = 0;
 }
 
 static void close_history(struct keep *k)
@@ -167,6 +226,8 @@ void keep_change(struct keep *k, const struct config *c, int64_t now)
 	    old->visits == new->visits && old->keep_s == new->keep_s)
 		return;
 	keep_flush(k, now);
+	if (strcmp(k->file, c->history))
+		give_up_forgets(k);
 	close_history(k);
 	follow(k, c, now);
 }
@@ -181,6 +242,7 @@ void keep_close(struct keep *k, int64_t now)
 			"%" PRIu64 " visits are lost, as the history %s%s", k->lost - k->lost_said,
 			k->rc ? "is not written: " : "was not written", k->rc ? k->why.text : "");
 	k->lost_said = k->lost;
+	give_up_forgets(k);
 	close_history(k);
 	free(k->waiting);
 	k->waiting = NULL;
@@ -260,6 +322,25 @@ int keep_remotes(struct keep *k, int64_t since, remote_history_fn each, void *da
 	return rc;
 }
 
+static void forgets_done(struct keep *k, const struct prefix *p)
+{
+	uint32_t i = k->n_forgets;
+
+	while (i--)
+		if (prefix_holds(p, &k->forgets[i]))
+			forgets_drop(k, i);
+}
+
+/* False: there is no room for it.  Those that it holds are forgotten with it. */
+static bool forget_later(struct keep *k, const struct prefix *p)
+{
+	forgets_done(k, p);
+	if (k->n_forgets == KEEP_FORGETS)
+		return false;
+	k->forgets[k->n_forgets++] = *p;
+	return true;
+}
+
 /* Those that stay move up. */
 static uint64_t forget_waiting(struct keep *k, const struct prefix *p)
 {
@@ -275,21 +356,17 @@ static uint64_t forget_waiting(struct keep *k, const struct prefix *p)
 	return n - stay;
 }
 
-int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e)
+int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, bool *waits, struct err *e)
 {
 	uint64_t waiting = forget_waiting(k, p);
-	uint32_t searches;
-	int rc = 0;
+	int rc;
 
 	*n = 0;
-	if (k->history) {
-		rc = history_forget(k->history, p, n, e) ?:
-		     history_forget_searches(k->history, p, &searches, e);
-		is_begun_anew(k, rc, e);
-	} else if (k->file[0]) {
-		rc = err_set(e, k->rc, "what the history has stays: %s", k->why.text);
-	}
+	rc = k->history ? forget_rows(k, p, n, e) : is_missing(k, e);
 	*n += waiting;
+	*waits = rc && forget_later(k, p);
+	if (!rc)
+		forgets_done(k, p);
 	return rc;
 }
 
@@ -312,7 +389,7 @@ int keep_put_searches(struct keep *k, const struct search_row *rows, uint32_t n,
 		k->searches_wait = false;
 	if (!k->file[0] || !n)
 		return 0;
-	if (!is_open(k, now))
+	if (!is_ready(k, now))
 		return wrote_search(k, k->rc);
 	rc = history_put_searches(k->history, rows, n, now, &k->why);
 	if (is_begun_anew(k, rc, &k->why))
@@ -326,7 +403,7 @@ int keep_delete_search(struct keep *k, const struct prefix *to, const char *dev,
 
 	if (!k->file[0])
 		return 0;
-	if (!is_open(k, now))
+	if (!is_ready(k, now))
 		return wrote_search(k, k->rc);
 	rc = history_delete_search(k->history, to, dev, &k->why);
 	return wrote_search(k, is_begun_anew(k, rc, &k->why) ? 0 : rc);

@@ -5,6 +5,9 @@
  * One that cannot be written waits, up to KEEP_MAX of them, and is written as soon as it can
  * be: a full disk, or a folder that is not there yet, costs the daemon no more than that.  The
  * log says so once, once that it is over, and how many were lost.
+ *
+ * What could not be forgotten waits, too, and comes before all else that is written: what is
+ * written later is not meant by it.  It is lost with the daemon.
  */
 #ifndef CTCPD_KEEP_H
 #define CTCPD_KEEP_H
@@ -16,6 +19,7 @@
 #include "remotes.h"
 
 #define KEEP_MAX	4096U	/* visits that wait; the oldest goes first */
+#define KEEP_FORGETS	16U	/* prefixes that wait to be forgotten; one more does not */
 
 struct keep {
 	char file[sizeof(((struct config *)0)->history)];	/* "" = none is kept */
@@ -27,6 +31,8 @@ struct keep {
 	uint64_t failed, lost, lost_said;	/* writes so far; visits so far; of these, told */
 	uint32_t anew;			/* goes up when what is open is another history */
 	bool searches_wait;		/* some could not be written */
+	struct prefix forgets[KEEP_FORGETS];	/* what the history is to forget; none in another */
+	uint32_t n_forgets;
 	int rc;				/* of the last try, -errno */
 	struct err why;
 };
@@ -46,7 +52,8 @@ int keep_each(struct keep *k, const struct prefix *remote, int64_t since, visit_
 /* history_remotes(): without those that wait */
 int keep_remotes(struct keep *k, int64_t since, remote_history_fn each, void *data,
 		 struct err *e);
-int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e);
+/* Where it fails, the history has what it had, but for some of @n; *@waits: until it can be done */
+int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, bool *waits, struct err *e);
 /*
  * Searches are the caller's to keep: what could not be written he writes again with the next poll,
  * and where @anew has changed all of them.  0 where none are kept.

@@ -149,22 +149,27 @@ static void removed_under_the_daemon(void **state)
 	end(&k);
 }
 
+static void folder_moves(const struct place *p, const char *from, const char *to)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line), "mv %s%s %s%s", p->dir, from, p->dir, to);
+	assert_int_equal(system(line), 0);
+}
+
 /* Where it cannot be begun anew, without a visit that would find out; and where it can again */
 static void folder_removed_under_the_daemon(void **state)
 {
 	const struct place *p = *state;
-	char line[160];
 	struct kept k;
 
 	begin(&k, p->file);
-	snprintf(line, sizeof(line), "mv %s %s.away", p->dir, p->dir);
-	assert_int_equal(system(line), 0);
+	folder_moves(p, "", ".away");
 	keep_flush(&k.keep, NOW);
 	keep_flush(&k.keep, NOW);
 	assert_false(keep_ok(&k.keep));
 	assert_int_equal(logged(&k, "the history is not written: "), 1);
-	snprintf(line, sizeof(line), "mv %s.away %s", p->dir, p->dir);
-	assert_int_equal(system(line), 0);
+	folder_moves(p, ".away", "");
 	keep_flush(&k.keep, NOW);
 	assert_true(keep_ok(&k.keep));
 	end(&k);
@@ -208,6 +213,7 @@ static void damage_is_told_by_whoever_finds_it(void **state)
 	struct err e;
 	uint32_t n = 0, i;
 	uint64_t gone;
+	bool waits;
 	int rc;
 
 	for (i = 0; i < 3; i++) {
@@ -216,13 +222,141 @@ static void damage_is_told_by_whoever_finds_it(void **state)
 		damage(p);
 		rc = i == 0 ? keep_each(&k.keep, NULL, 0, count_one, &n, &e) :
 		     i == 1 ? keep_remotes(&k.keep, 0, none, NULL, &e) :
-			      keep_forget(&k.keep, &all, &gone, &e);
-		assert_int_equal(rc, -EBADMSG);
+			      keep_forget(&k.keep, &all, &gone, &waits, &e);
+		/* of which nothing is left: it is forgotten */
+		assert_int_equal(rc, i == 2 ? 0 : -EBADMSG);
 		keep_flush(&k.keep, NOW);
 		assert_int_equal(logged(&k, "begun anew"), 1);
 		end(&k);
 		assert_int_equal(unlink(p->file), 0);
 	}
+}
+
+static struct prefix host(uint32_t n)
+{
+	return visit_number(n, NOW).remote;
+}
+
+/* False: it does not wait */
+static bool forget_waits(struct kept *k, const struct prefix *p)
+{
+	struct err e = { "" };
+	uint64_t gone;
+	bool waits;
+
+	assert_int_not_equal(keep_forget(&k->keep, p, &gone, &waits, &e), 0);
+	return waits;
+}
+
+/* What comes behind it is not meant by it: it is written when that has been forgotten. */
+static void forgets_when_it_can(void **state)
+{
+	const struct place *p = *state;
+	const struct prefix one = host(1);
+	struct kept k;
+
+	begin(&k, p->file);
+	visit(&k, 1, REASON_BRIEF);
+	visit(&k, 2, REASON_BRIEF);
+	keep_flush(&k.keep, NOW);
+	folder_moves(p, "", ".away");
+	keep_flush(&k.keep, NOW);
+	assert_true(forget_waits(&k, &one));
+	visit(&k, 1, REASON_BRIEF);
+	keep_flush(&k.keep, NOW);
+	assert_int_equal(k.keep.n, 1);
+	folder_moves(p, ".away", "");
+	keep_flush(&k.keep, NOW);
+	assert_int_equal(k.keep.n_forgets, 0);
+	assert_int_equal(logged(&k, "192.0.0.1 is forgotten by the history, too: 1 visits"), 1);
+	end(&k);
+	assert_int_equal(rows(p), 2);
+}
+
+static int count_search(const struct search_row *row, void *data)
+{
+	uint32_t *n = data;
+
+	(void)row;
+	++*n;
+	return 0;
+}
+
+static uint32_t count_searches(struct kept *k)
+{
+	struct err e = { "" };
+	uint32_t n = 0;
+
+	assert_int_equal(keep_searches(&k->keep, count_search, &n, &e), 0);
+	return n;
+}
+
+/* Also where neither a visit waits nor anything else is to be written, and before a search is */
+static void forgets_before_searches(void **state)
+{
+	const struct prefix all = { .family = AF_INET };
+	const struct search_row row = { .to = host(1), .dev = "eth1" };
+	const struct place *p = *state;
+	struct kept k;
+
+	begin(&k, p->file);
+	visit(&k, 1, REASON_BRIEF);
+	keep_flush(&k.keep, NOW);
+	folder_moves(p, "", ".away");
+	keep_flush(&k.keep, NOW);
+	assert_true(forget_waits(&k, &all));
+	folder_moves(p, ".away", "");
+	assert_int_equal(keep_put_searches(&k.keep, &row, 1, NOW), 0);
+	assert_int_equal(k.keep.n_forgets, 0);
+	assert_int_equal(count_searches(&k), 1);
+	end(&k);
+	assert_int_equal(rows(p), 0);
+}
+
+/* So many as there is room for; what holds others takes their place; what is left is told. */
+static void forgets_are_bounded(void **state)
+{
+	const struct prefix all = { .family = AF_INET };
+	const struct place *p = *state;
+	struct prefix one;
+	char file[128];
+	struct kept k;
+	uint32_t i;
+
+	snprintf(file, sizeof(file), "%s/no/such/folder.db", p->dir);
+	begin(&k, file);
+	for (i = 0; i < KEEP_FORGETS; i++) {
+		one = host(i);
+		assert_true(forget_waits(&k, &one));
+		assert_true(forget_waits(&k, &one));
+	}
+	assert_int_equal(k.keep.n_forgets, KEEP_FORGETS);
+	one = host(i);
+	assert_false(forget_waits(&k, &one));
+	assert_true(forget_waits(&k, &all));
+	assert_int_equal(k.keep.n_forgets, 1);
+	close_keep(&k);
+	assert_int_equal(logged(&k, "the history keeps what it was to forget (prefixes: 1)"), 1);
+	said_close(&k.said);
+}
+
+/* Another history has nothing of what that one was to forget. */
+static void forgets_are_of_one_history(void **state)
+{
+	const struct prefix all = { .family = AF_INET };
+	const struct place *p = *state;
+	struct kept k;
+
+	begin(&k, p->file);
+	visit(&k, 1, REASON_BRIEF);
+	end(&k);
+	begin(&k, "/proc/no/such/folder.db");
+	assert_true(forget_waits(&k, &all));
+	strcpy(k.config.history, p->file);
+	keep_change(&k.keep, &k.config, NOW);
+	assert_int_equal(logged(&k, "the history keeps what it was to forget (prefixes: 1)"), 1);
+	end(&k);
+	assert_int_equal(rows(p), 1);
 }
 
 /* Nothing is known of what it has, which is not the same as that it has nothing */
@@ -260,6 +394,10 @@ int main(void)
 		TEST(removed_under_the_daemon),
 		TEST(folder_removed_under_the_daemon),
 		TEST(damage_is_told_by_whoever_finds_it),
+		TEST(forgets_when_it_can),
+		TEST(forgets_before_searches),
+		TEST(forgets_are_bounded),
+		TEST(forgets_are_of_one_history),
 		TEST(none_can_be_opened),
 	};
 
