@@ -160,6 +160,19 @@ says_verify()
 	fi
 }
 
+# Of a device that is gone, or down, nobody has changed anything.
+says_waiting()
+{
+	run setup verify
+	if [ "$RC" = 1 ] && grep -q '^ctcpd-[0-9]* of ctcpd on ' <<<"$OUT" &&
+	   grep -q 'ctcpd paces again what it had paced on a device that is gone or down once' \
+		<<<"$ERR" && ! grep -q 'lets go' <<<"$ERR"; then
+		pass "$1"
+	else
+		fail "$1" "got: exit $RC" "$OUT" "$ERR"
+	fi
+}
+
 # --- an administrator comes first ------------------------------------------------
 
 ADMIN=(--via 10.78.0.254 --rate 1gbit --rtt 10ms --quiet)
@@ -379,6 +392,7 @@ devices()
 	ip -n "$HOST" link set eth1 up
 	ip -n "$HOST" link del eth2
 	equal "gone" gone "$(hands look | sed -n 's/.* state=\([a-z]*\).*/\1/p')"
+	says_waiting "verify of what is gone with its device"
 	works "gone: forgotten by the next run" hands recover
 	equal "gone: forgotten" "" "$(hands look)"
 	another_device eth2

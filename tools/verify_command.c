@@ -25,7 +25,7 @@ struct report {
 	char dev[IFNAMSIZ];	/* whose guests are told of */
 	unsigned int circuits, differences;
 	unsigned int ours, left_over;	/* of the differences: of circuits, and of none any more */
-	unsigned int ctcpds;		/* ... and of what the daemon paces */
+	unsigned int ctcpds, away;	/* ... and of what the daemon paces; with its device */
 	unsigned int troubles, blocked;	/* of ours: not planned, and behind what is somebody's */
 	bool over;		/* a change that waits has not been taken back */
 	uint32_t shorts;	/* circuits that are busy and short of their rates */
@@ -78,12 +78,15 @@ static void add_change(struct report *r, const struct circuit *of, const struct 
 }
 
 /* What keeps the circuit from being planned at all, as a device that is gone */
-static void add_trouble(struct report *r, const struct circuit *of, const char *trouble)
+static void add_trouble(struct report *r, const struct circuit *of, const struct planned *p)
 {
+	bool away = p->rc == -ENODEV || p->rc == -ENETDOWN;
+	const char *trouble = planned_why(p);
 	char dev[IFNAMSIZ];
 
 	r->differences++;
-	r->ctcpds += of->ctcpd;
+	r->away += of->ctcpd && away;
+	r->ctcpds += of->ctcpd && !away;
 	r->ours += !of->ctcpd;
 	r->troubles += !of->ctcpd;
 	text_copy(dev, sizeof(dev), of->dev);
@@ -109,7 +112,7 @@ static int verify_one(struct session *s, uint32_t i, struct report *r, struct er
 	if (is_not_answered(s->planned[i].rc))
 		return cannot_plan(s, i, e);
 	if (s->planned[i].rc) {
-		add_trouble(r, of, planned_why(&s->planned[i]));
+		add_trouble(r, of, &s->planned[i]);
 		return 0;
 	}
 	for (k = diff_first(&s->diff, i); (c = diff_change(&s->diff, i, k)); k++)
@@ -219,6 +222,9 @@ static void put_advice(const struct report *r, struct out *o)
 	if (r->ctcpds)
 		out_text(o, "; ctcpd lets go of what somebody else has changed, "
 			 "ctcp-setup del NAME ends it at once");
+	if (r->away)
+		out_text(o, "; ctcpd paces again what it had paced on a device that is gone or "
+			 "down once the device is back");
 	if (r->left_over) {
 		out_text(o, "; ctcp-setup undo ");
 		out_text(o, force);
@@ -226,7 +232,7 @@ static void put_advice(const struct report *r, struct out *o)
 	}
 	if (r->over)
 		out_text(o, "; ctcp-setup cancel takes back the change that was not confirmed");
-	if (r->differences > r->ours + r->ctcpds + r->left_over + r->over)
+	if (r->differences > r->ours + r->ctcpds + r->away + r->left_over + r->over)
 		out_text(o, "; what is somebody else's is not ours to change");
 }
 

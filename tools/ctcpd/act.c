@@ -105,6 +105,7 @@ void act_end(struct act *a)
 	act_unlock(a);
 	act_table_free(&a->table);
 	free(a->devices);
+	free(a->gone);
 	free(a->active);
 	free(a);
 }
@@ -175,6 +176,7 @@ void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, in
 	act_step(a, now);
 	act_hands_tick(a);
 	act_save(a, false, now);
+	act_gone_end(a);
 	act_tell_end(a);
 	count(a);
 	a->epoch += whole;
@@ -273,9 +275,14 @@ uint32_t act_forget(struct act *a, const struct prefix *p, int64_t now)
 
 /* --- what is asked -------------------------------------------------------- */
 
+static const char *unfit_of(const struct act *a, const struct acting *e)
+{
+	return e->ifindex || !e->dev[0] ? act_why_unfit(a, e->ifindex) : "it is gone";
+}
+
 static void fill(const struct act *a, const struct acting *e, struct pacing *p)
 {
-	const char *unfit = act_why_unfit(a, e->ifindex);
+	const char *unfit = unfit_of(a, e);
 	enum hands_kind by = act_forced_by(a, e);
 
 	*p = (struct pacing){

@@ -51,16 +51,22 @@ void act_device_moved(struct act *a, struct acting *e, int ifindex)
 }
 
 /* What was on it is gone with it; the rates are as good on the one that comes back. */
-static void device_gone(struct act *a, int ifindex)
+static void device_gone(struct act *a, const struct act_device *d)
 {
 	struct acting *e, *next;
+	uint32_t n = 0;
 	int k;
 
 	for (k = 0; k < HANDS_KINDS; k++)
-		paced_clear_device(&a->by[k].now, ifindex);
-	act_table_each(&a->table, e, next)
-		if (e->ifindex == ifindex)
-			act_device_moved(a, e, 0);
+		paced_clear_device(&a->by[k].now, d->ifindex);
+	act_table_each(&a->table, e, next) {
+		if (e->ifindex != d->ifindex)
+			continue;
+		e->away |= e->force && !e->gone && act_acts(a);
+		n += e->away;
+		act_device_moved(a, e, 0);
+	}
+	act_gone_begin(a, d->dev, n);
 }
 
 static void device_renamed(struct act *a, const struct act_device *d)
@@ -82,11 +88,11 @@ void act_devices_follow(struct act *a)
 
 	while (i < a->n_devices) {
 		struct act_device *d = &a->devices[i];
-		int ifindex = d->ifindex;
+		struct act_device was = *d;
 
-		if (!name_of(ifindex, dev)) {
+		if (!name_of(was.ifindex, dev)) {
 			*d = a->devices[--a->n_devices];
-			device_gone(a, ifindex);
+			device_gone(a, &was);
 			continue;
 		}
 		if (strcmp(dev, d->dev)) {
@@ -96,6 +102,7 @@ void act_devices_follow(struct act *a)
 		}
 		i++;
 	}
+	act_gone_follow(a);
 }
 
 void act_device_back(struct act *a, struct acting *e)
@@ -345,5 +352,5 @@ int act_devices_each(const struct act *a, pacing_device_fn each, void *data)
 
 		rc = d->chosen ? each(&p, data) : 0;
 	}
-	return rc;
+	return rc ?: act_gone_each(a, each, data);
 }

@@ -349,11 +349,13 @@ static uint32_t changes(struct act *a, struct act_hands *h, struct pace **list)
  */
 static void tell_change(struct act *a, const struct act_hands *h, const struct pace *p)
 {
-	const struct acting *e = act_table_find(&a->table, &p->to);
+	struct acting *e = act_table_find(&a->table, &p->to);
 
 	if (!e || a->mode != MODE_ACT || (e->stood_down && !e->search.rate))
 		return;
 	if (!p->rate && e->wants_by == p->ifindex && &a->by[e->wants_hands] != h)
+		return;
+	if (p->rate && p->ifindex == e->ifindex && !e->was && act_gone_tells(a, e))
 		return;
 	if (p->ifindex == e->ifindex && e->force == e->was)
 		act_tell_moved(a, e);

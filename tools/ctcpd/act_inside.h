@@ -44,6 +44,13 @@ struct act_leaving {
 	int64_t least_s, most_s;
 };
 
+/* A device that went while something was paced on it, until that is so again */
+struct act_gone {
+	char dev[IFNAMSIZ];
+	bool back;		/* there is one of its name */
+	uint32_t again, missing;	/* paced again, and to be, as of the last poll */
+};
+
 /* One way of pacing: what is in force by it, and what is wanted of it, whatever the mode */
 struct act_hands {
 	struct hands hands;
@@ -70,6 +77,8 @@ struct act {
 	struct act_hands by[HANDS_KINDS];
 	struct act_device *devices;
 	uint32_t n_devices;
+	struct act_gone *gone;
+	uint32_t n_gone;
 	struct active_host *active;
 	uint32_t n_active;
 	uint64_t epoch, look;		/* so many so far */
@@ -121,6 +130,14 @@ void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char
 /* The device of a search: by its name, where it has none */
 void act_device_back(struct act *a, struct acting *e);
 void act_device_moved(struct act *a, struct acting *e, int ifindex);
+
+/* act_gone.c: so many were paced on it */
+void act_gone_begin(struct act *a, const char dev[IFNAMSIZ], uint32_t n);
+void act_gone_follow(struct act *a);	/* what is back */
+void act_gone_end(struct act *a);	/* of a poll: what is paced again is told */
+/* One is paced that was not.  False: it had not lost its device, and is told of as others are */
+bool act_gone_tells(struct act *a, struct acting *e);
+int act_gone_each(const struct act *a, pacing_device_fn each, void *data);
 
 /* act_want.c: into the set that is wanted, or out of it, after whatever has changed */
 void act_want(struct act *a, struct acting *e);

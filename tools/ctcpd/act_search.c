@@ -122,7 +122,10 @@ static void observe(struct act *a, struct acting *e, struct observation *o, int6
 		act_active(a, e, o);
 }
 
-/* In two polls one after the other: of flows by several ways the last one read decides. */
+/*
+ * In two polls one after the other: of flows by several ways the last one read decides.  A flow
+ * without a route is still of the device that it had, also where that is gone.
+ */
 static void follow_device(struct act *a, struct acting *e, const struct remote *r)
 {
 	int ifindex = (int)r->ifindex;
@@ -131,7 +134,7 @@ static void follow_device(struct act *a, struct acting *e, const struct remote *
 		e->elsewhere = 0;
 	} else if (e->ifindex && e->elsewhere != ifindex) {
 		e->elsewhere = ifindex;
-	} else {
+	} else if (act_device(a, ifindex)) {
 		e->search.settling = e->search.rate != 0;
 		act_device_moved(a, e, ifindex);
 	}

@@ -2113,10 +2113,12 @@ static void device_goes_and_comes(void **state)
 	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	struct pacing p;
+	uint32_t lines;
 	uint64_t rate;
 
 	settle_all(w);
 	rate = rate_of(w, s);
+	lines = said(w, "paced at");
 	w->devices[0][0] = 0;
 	paced_clear_device(&w->kernel, 1);
 	s->idle = true;
@@ -2125,12 +2127,79 @@ static void device_goes_and_comes(void **state)
 	assert_int_equal(p.ifindex, 0);
 	assert_int_equal(p.rate, 0);
 	assert_int_equal(p.search->state, SEARCH_KEPT);
+	assert_string_equal(p.dev, "eth1");
+	assert_string_equal(p.unfit, "it is gone");
+	assert_said(w, "eth1 is gone: 1 remote is not paced until it is back", 1);
+	assert_device(w, "eth1", "", "it is gone, and 1 remote is paced again once it is back");
 	strcpy(w->devices[2], "eth1");
 	s->remote.ifindex = 3;
 	s->idle = false;
 	polls(w, 1);
 	assert_int_equal(rate_of(w, s), rate);
 	assert_said(w, "left alone", 0);
+	polls(w, 3);
+	assert_said(w, " is gone:", 1);
+	assert_said(w, "eth1 is back: 1 remote is paced again", 1);
+	assert_said(w, "paced at", lines);
+}
+
+static struct sim *two_on_a_device_that_goes(struct world *w)
+{
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 3, 8, 100 * MB);
+
+	settle_all(w);
+	s->idle = true;
+	w->devices[0][0] = 0;
+	paced_clear_device(&w->kernel, 1);
+	polls(w, 3);
+	assert_said(w, "eth1 is gone: 2 remotes are not paced until it is back", 1);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_ptr_equal(other, s + 1);
+	return s;
+}
+
+/* One is sent to, the other is not.  A flow without a route is still of the device of before. */
+static void device_is_back_for_all(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = two_on_a_device_that_goes(w);
+	uint32_t lines = said(w, "paced at");
+
+	strcpy(w->devices[2], "eth1");
+	refuse(w, NULL, 3, -ENETDOWN, false);
+	polls(w, 3);
+	assert_said(w, "eth1 is back", 0);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_said(w, "eth1 is back: 2 remotes are paced again", 1);
+	polls(w, 3);
+	assert_non_null(paced_get(&w->kernel, 3, &s[0].remote.addr));
+	assert_non_null(paced_get(&w->kernel, 3, &s[1].remote.addr));
+	assert_said(w, "eth1 is back", 1);
+	assert_said(w, "paced at", lines);
+	assert_said(w, "not paced any more", 0);
+}
+
+/* What has found another way, or is forgotten, does not come back with it. */
+static void device_is_back_for_none(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = two_on_a_device_that_goes(w);
+
+	s[1].remote.ifindex = 2;
+	polls(w, 3);
+	assert_said(w, "it is overrun", 2);
+	assert_said(w, "on eth2 now, by which it is reached", 1);
+	act_forget(w->act, &s[0].remote.addr, w->now);
+	polls(w, 1);
+	assert_int_equal(act_devices_each(w->act, device_is,
+					  &(struct pacing_device){ .dev = "eth1" }), 0);
+	strcpy(w->devices[2], "eth1");
+	polls(w, 13);
+	assert_said(w, "eth1 is back", 0);
+	assert_null(paced_get(&w->kernel, 3, &s[0].remote.addr));
+	assert_null(paced_get(&w->kernel, 3, &s[1].remote.addr));
+	assert_non_null(paced_get(&w->kernel, 2, &s[1].remote.addr));
 }
 
 /* Nothing has been sent to it meanwhile */
@@ -3486,6 +3555,8 @@ int main(void)
 		TEST(device_is_left_for_so_long),
 		TEST(administrator_takes_it),
 		TEST(device_goes_and_comes),
+		TEST(device_is_back_for_all),
+		TEST(device_is_back_for_none),
 		TEST(device_comes_by_its_name),
 		TEST(renamed),
 		TEST(moves_to_another_device),
