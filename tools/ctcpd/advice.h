@@ -36,6 +36,8 @@ struct place {
 	uint64_t rate;			/* bytes/s, of its wire */
 	uint32_t tcp_wmem;		/* bytes, our tcp_wmem[2] */
 	uint32_t flows;			/* at once */
+	bool acts;			/* ctcpd paces: mode = act */
+	bool paced;			/* by it, or a rate is searched for */
 };
 
 struct setting {

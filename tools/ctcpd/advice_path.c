@@ -29,21 +29,32 @@ static uint64_t rounded(uint64_t bytes_per_s)
 	return bits / unit * unit / 8;
 }
 
-/* By hand: a socket of the application's own, or a class for all that goes there. */
-static void say_paces(const struct judgement *j, const struct place *p, uint64_t pace,
+/* A class for all that goes there: an administrator's keeps ctcpd off all of the device. */
+static void say_class(const struct judgement *j, const struct place *p, uint64_t pace,
 		      struct advice *a)
 {
 	char rate[32], rtt[32];
 
 	advice_say(a,
+		   "For all that goes there: ctcp-setup add NAME --to %s --rate %s --rtt %s --guarantee none %s",
+		   p->remote, format_rate(rate, sizeof(rate), pace),
+		   format_time(rtt, sizeof(rtt), advice_rtt(j)), p->dev);
+	if (p->acts)
+		advice_say(a,
+			   "ctcpd then leaves all of %s to the administrator, and paces nothing there.",
+			   p->dev);
+}
+
+/* By hand: a socket of the application's own, or a class. */
+static void say_paces(const struct judgement *j, const struct place *p, uint64_t pace,
+		      struct advice *a)
+{
+	advice_say(a,
 		   "An application can pace itself: SO_MAX_PACING_RATE of %llu bytes/s%s.",
 		   (unsigned long long)(pace / (p->flows ?: 1)),
 		   p->flows > 1 ? ", for each of its connections" : "");
-	if (pace < LOCK_RATE && *p->dev && *p->remote && advice_rtt(j))
-		advice_say(a,
-			   "For all that goes there: ctcp-setup add NAME --to %s --rate %s --rtt %s --guarantee none %s",
-			   p->remote, format_rate(rate, sizeof(rate), pace),
-			   format_time(rtt, sizeof(rtt), advice_rtt(j)), p->dev);
+	if (pace < LOCK_RATE && *p->dev && *p->remote && advice_rtt(j) && !p->paced)
+		say_class(j, p, pace, a);
 }
 
 void advise_overrun(const struct judgement *j, const struct place *p, struct advice *a)

@@ -180,6 +180,7 @@ static json_t *row_json(const struct rows *rows, const struct row *r, struct pla
 	} else {
 		return NULL;
 	}
+	answer_place(rows->asked, address(r), &p);
 	advise(&w.visit.judgement, &p, &a);
 	advice = advice_json(&a);
 	root = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o}", "remote", p.remote,

@@ -28,6 +28,21 @@ json_t *answer_pacing(const struct asked *a, const struct prefix *addr)
 	return pacing_json(&p, act_totals(a->act)->acts);
 }
 
+/* What was taken back, or no hands fit, is an administrator's to pace. */
+static bool is_ctcpds(const struct pacing *p)
+{
+	return p->rate || (p->search->state != SEARCH_TAKEN_BACK && !*p->unfit);
+}
+
+void answer_place(const struct asked *a, const struct prefix *addr, struct place *p)
+{
+	const struct act_totals *t = a->act ? act_totals(a->act) : NULL;
+	struct pacing pacing;
+
+	p->acts = t && (t->acts || *t->unable);
+	p->paced = p->acts && act_find(a->act, addr, &pacing) && is_ctcpds(&pacing);
+}
+
 static json_t *remotes_now(const struct asked *a, const struct ranked *ranked)
 {
 	json_t *list = json_array(), *one;
@@ -115,7 +130,8 @@ static bool is_of_now(const struct remote *now, const struct visits *vs)
 	return now && (now->now.verdict != VERDICT_UNKNOWN || !vs->earlier.visits);
 }
 
-static json_t *advice_about(const struct remote *now, const struct visits *vs)
+static json_t *advice_about(const struct asked *asked, const struct remote *now,
+			    const struct visits *vs, const struct prefix *addr)
 {
 	const struct visit *v = &vs->latest[earlier_verdict(&vs->earlier)];
 	struct place p = { 0 };
@@ -124,6 +140,7 @@ static json_t *advice_about(const struct remote *now, const struct visits *vs)
 	char dev[IFNAMSIZ] = "";
 
 	places_open(&ps);
+	answer_place(asked, addr, &p);
 	if (is_of_now(now, vs)) {
 		places_fill(&ps, places_device(now->ifindex, dev), &p);
 		place_remote(&p, &now->addr, now->algorithm, now->flows);
@@ -137,11 +154,10 @@ static json_t *advice_about(const struct remote *now, const struct visits *vs)
 	return advice_json(&a);
 }
 
-/* @pacing is taken over. */
-static json_t *why(const struct remote *now, struct visits *vs, json_t *pacing,
+/* @pacing and @advice are taken over. */
+static json_t *why(const struct remote *now, struct visits *vs, json_t *pacing, json_t *advice,
 		   const struct err *trouble)
 {
-	json_t *advice = advice_about(now, vs);
 	json_t *root = json_pack("{s:o, s:o, s:o, s:O, s:b, s:o}",
 				 "now", now ? remote_json(now) : json_null(),
 				 "earlier", vs->earlier.visits ? earlier_json(&vs->earlier) :
@@ -189,7 +205,8 @@ int answer_why(const struct asked *a, const json_t *question, json_t **answer, s
 	if (!now && !vs.earlier.visits && json_is_null(pacing))
 		rc = nothing_known(asked, &trouble, e);
 	else
-		rc = done(why(now, &vs, pacing, &trouble), answer, e);
+		rc = done(why(now, &vs, pacing, advice_about(a, now, &vs, &addr), &trouble),
+			  answer, e);
 out:
 	json_decref(vs.list);
 	return rc;

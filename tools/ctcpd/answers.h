@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "act.h"
+#include "advice.h"
 #include "keep.h"
 #include "metrics.h"
 #include "pacings.h"
@@ -31,6 +32,8 @@ struct asked {
 
 /* null: there is no search for its rate */
 json_t *answer_pacing(const struct asked *a, const struct prefix *addr);
+/* For advice: what is done about it already */
+void answer_place(const struct asked *a, const struct prefix *addr, struct place *p);
 /* null: nothing is known of pacing */
 json_t *answer_totals(const struct asked *a, const struct pacings *ps);
 int answer_status(const struct asked *a, json_t **answer, struct err *e);

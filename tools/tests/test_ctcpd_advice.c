@@ -363,6 +363,19 @@ static void test_overrun(void **state)
 	assert_says(&a, "SO_MAX_PACING_RATE of 111750000 bytes/s.");
 	assert_says(&a,
 		    "ctcp-setup add NAME --to 192.0.2.7 --rate 894mbit --rtt 100ms --guarantee none eth1");
+	assert_false(says(&a, "ctcpd then"));
+	p.acts = true;
+	advise(&j, &p, &a);
+	assert_says(&a, "--guarantee none eth1");
+	assert_says(&a, "ctcpd then leaves all of eth1 to the administrator");
+	/* by ctcpd already: such a circuit would end that */
+	p.paced = true;
+	advise(&j, &p, &a);
+	assert_false(says(&a, "ctcp-setup"));
+	assert_false(says(&a, "ctcpd then"));
+	assert_says(&a, "SO_MAX_PACING_RATE of 111750000 bytes/s.");
+	p.acts = false;
+	p.paced = false;
 	p.flows = 4;
 	advise(&j, &p, &a);
 	assert_says(&a, "SO_MAX_PACING_RATE of 27937500 bytes/s, for each of its connections.");

@@ -449,6 +449,44 @@ static void test_status(void **state)
 	end(&h);
 }
 
+static void assert_place(struct host *h, bool acts, bool paced)
+{
+	struct place p = { .acts = !acts, .paced = !paced };
+	struct prefix to;
+
+	assert_int_equal(parse_address("192.0.2.7", &to), 0);
+	answer_place(&h->asked, &to, &p);
+	assert_int_equal(p.acts, acts);
+	assert_int_equal(p.paced, paced);
+}
+
+/* Whether what an administrator might do about a remote is done, or begun, by ctcpd */
+static void test_place(void **state)
+{
+	struct search s = { .state = SEARCH_WATCHING };
+	struct host h;
+
+	(void)state;
+	begin(&h);
+	assert_place(&h, true, false);
+	h.act.list[h.act.n++] = pacing("192.0.2.7", &s);
+	assert_place(&h, true, true);
+	h.act.list[0].unfit = "eth1 has 8 queues";
+	assert_place(&h, true, false);
+	h.act.list[0].unfit = "";
+	s.state = SEARCH_TAKEN_BACK;
+	assert_place(&h, true, false);
+	h.act.list[0].rate = 10 * MBIT;
+	assert_place(&h, true, true);
+	h.act.totals.acts = false;
+	assert_place(&h, false, false);
+	h.act.totals.unable = "pacing needs CAP_NET_ADMIN";
+	assert_place(&h, true, true);
+	h.asked.act = NULL;
+	assert_place(&h, false, false);
+	end(&h);
+}
+
 static void test_report(void **state)
 {
 	struct search watched = { .base = { .n = 1 } };
@@ -493,6 +531,61 @@ static json_t *why(struct host *h, const char *remote, int want)
 	assert_int_equal(answer_why(&h->asked, question, &answer, &e), want);
 	json_decref(question);
 	return answer;
+}
+
+static bool advises(const json_t *o, const char *part)
+{
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "advice"), i, line)
+		if (strstr(json_string_value(line), part))
+			return true;
+	return false;
+}
+
+/* Of report and why: a class of an administrator's, and what ctcpd does then */
+static void assert_advice(struct host *h, bool class, bool leaves)
+{
+	struct err e = { "" };
+	json_t *answer = why(h, "192.0.2.7", 0);
+	const json_t *r;
+
+	assert_int_equal(advises(answer, "ctcp-setup add NAME --to 192.0.2.7"), class);
+	assert_int_equal(advises(answer, "ctcpd then leaves all of lo"), leaves);
+	json_decref(answer);
+	assert_int_equal(answer_report(&h->asked, &answer, &e), 0);
+	r = row(answer, "remotes", "remote", "192.0.2.7");
+	assert_int_equal(advises(r, "ctcp-setup add NAME --to 192.0.2.7"), class);
+	assert_int_equal(advises(r, "ctcpd then leaves all of lo"), leaves);
+	json_decref(answer);
+}
+
+/* What it paces itself is not to be paced by an administrator's circuit, too. */
+static void test_advice(void **state)
+{
+	static const char * const to[] = { "192.0.2.7" };
+	struct remote *r;
+	struct prefix addr;
+	struct host h;
+
+	(void)state;
+	begin(&h);
+	visits_now(&h, to, 1);
+	assert_int_equal(parse_address(to[0], &addr), 0);
+	r = remotes_find(h.remotes, &addr);
+	r->ifindex = if_nametoindex("lo");
+	r->now.verdict = VERDICT_OVERRUN;
+	r->now.best_rate = 100 * MBIT;
+	r->now.rtt_us = 20000;
+	r->now.min_rtt_us = 20000;
+	assert_advice(&h, true, true);
+	h.act.totals.acts = false;
+	assert_advice(&h, true, false);
+	h.act.totals.acts = true;
+	h.act.list[h.act.n++] = pacing("192.0.2.7", &kept);
+	assert_advice(&h, false, false);
+	end(&h);
 }
 
 /* Also of a remote of which nothing else is known: its search outlasts its visits. */
@@ -584,7 +677,9 @@ int main(void)
 		cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_advice),
 		cmocka_unit_test(test_why),
 		cmocka_unit_test(test_visit),
 		cmocka_unit_test(test_other_json),
