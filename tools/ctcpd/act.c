@@ -161,6 +161,7 @@ static void observe(struct act *a, struct remotes *rs, int64_t now)
 void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, int64_t now)
 {
 	a->step++;
+	a->us = now_us;
 	a->let_goes = 0;
 	if (a->anew != a->keep->anew)
 		act_load(a, now);

@@ -414,6 +414,7 @@ static bool try_step(struct act *a, struct act_hands *h, const struct pace *list
 	struct err e = { "" };
 	int rc = h->hands.ops->apply(&h->hands, list, n, a->one_lock, &r, &e);
 
+	act_busy_note(a, h, rc, e.text);
 	say_notes(a, &r);
 	if (!rc) {
 		took(a, h, list, n);
@@ -600,6 +601,7 @@ static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t
 	int rc = a->mode == MODE_ACT ? recover(a, h, &e) : 0;
 
 	rc = rc ?: h->hands.ops->look(&h->hands, know_one, &k, &e);
+	act_busy_note(a, h, rc, e.text);
 	if (rc == -EOPNOTSUPP && !was_locked)
 		rc = 0;
 	h->known = !rc;
@@ -720,6 +722,7 @@ static void look_by(struct act *a, struct act_hands *h, int64_t now)
 
 	a->look++;
 	rc = h->hands.ops->look(&h->hands, look_one, &l, &e);
+	act_busy_note(a, h, rc, e.text);
 	if (!rc) {
 		changed(&l, now);
 		missing(&l, now);

@@ -51,11 +51,19 @@ struct act_gone {
 	uint32_t again, missing;	/* paced again, and to be, as of the last poll */
 };
 
+/* Held up by somebody at work, poll after poll */
+struct act_busy {
+	uint32_t polls;		/* so far, 0 = it is not */
+	uint64_t since_us;	/* the first of them */
+	uint64_t step;		/* the last of them */
+};
+
 /* One way of pacing: what is in force by it, and what is wanted of it, whatever the mode */
 struct act_hands {
 	struct hands hands;
 	struct paced now, want;
 	bool known;		/* what the kernel has was read */
+	struct act_busy busy;
 	bool holds;		/* what other hands are to have first, since the last step */
 };
 
@@ -91,6 +99,7 @@ struct act {
 	uint32_t let_goes;		/* of this poll */
 	uint32_t crowded;		/* ...: searches that found PACED_MAX paced */
 	uint32_t anew;			/* as of when the history was read */
+	uint64_t us;			/* diag_clock(), of this poll */
 	int64_t ticked;
 	int lock;			/* act_lock(); negative = it is not held */
 	char unable[sizeof(((struct err *)0)->text)];
@@ -130,6 +139,9 @@ void act_device_unfit(struct act *a, int ifindex, enum hands_kind by, const char
 /* The device of a search: by its name, where it has none */
 void act_device_back(struct act *a, struct acting *e);
 void act_device_moved(struct act *a, struct acting *e, int ifindex);
+
+/* act_busy.c: what hands have returned that were asked to look or to change something */
+void act_busy_note(const struct act *a, struct act_hands *h, int rc, const char *why);
 
 /* act_gone.c: so many were paced on it */
 void act_gone_begin(struct act *a, const char dev[IFNAMSIZ], uint32_t n);

@@ -1853,6 +1853,68 @@ static void not_now(void **state)
 	assert_said(w, "left alone", 0);
 }
 
+/* One at work for longer than it takes, and the next that is, each once */
+static void somebody_hangs(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t i;
+
+	settle_all(w);
+	for (i = 1; i <= 2; i++) {
+		w->look_rc = -EAGAIN;
+		refuse(w, NULL, 0, -EAGAIN, false);
+		polls(w, 11);
+		assert_said(w, "pacing stays as it is", i - 1);
+		polls(w, 90);
+		assert_said(w, "pacing stays as it is, for 55 s by now: cannot look\n", i);
+		assert_said(w, "pacing goes on", i - 1);
+		w->look_rc = 0;
+		w->n_refusals = 0;
+		polls(w, 3);
+		assert_said(w, "pacing goes on: what held it up lasted 505 s\n", i);
+	}
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_int_equal(act_totals(w->act)->failed, 0);
+}
+
+/* Those that are at work now and then, for a poll each, are no trouble. */
+static void many_are_at_work(void **state)
+{
+	struct world *w = *state;
+	uint32_t i;
+
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	for (i = 0; i < 30; i++) {
+		w->look_rc = i % 4 ? -EAGAIN : 0;
+		polls(w, 1);
+	}
+	assert_said(w, "pacing stays as it is", 0);
+	assert_said(w, "pacing goes on", 0);
+}
+
+/* Nothing is paced as yet, so that nothing is looked at */
+static void somebody_hangs_before(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	refuse(w, NULL, 0, -EAGAIN, false);
+	find_all(w);
+	polls(w, 12);
+	assert_said(w, "pacing stays as it is, for 55 s by now: refused", 1);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_said(w, "pacing goes on", 1);
+	assert_int_not_equal(rate_of(w, s), 0);
+	end(w, true);
+	w->look_rc = -EAGAIN;
+	begin(w);
+	polls(w, 12);
+	assert_said(w, "pacing stays as it is, for 55 s by now: cannot look", 1);
+}
+
 static void may_not(void **state)
 {
 	struct world *w = *state;
@@ -3542,6 +3604,9 @@ int main(void)
 		TEST(sockets_device_goes),
 		TEST(unable_lets_sockets_go),
 		TEST(not_now),
+		TEST(somebody_hangs),
+		TEST(many_are_at_work),
+		TEST(somebody_hangs_before),
 		TEST(may_not),
 		TEST(may_not_from_the_beginning),
 		TEST(one_fails),
