@@ -263,6 +263,25 @@ administrator()
 	find_anew
 }
 
+# As by a ctcp-setup that hangs
+held_up()
+{
+	local at holder
+
+	at=$(lines)
+	flock -F "$CTCP_RUNDIR/lock" sleep 1000 &
+	holder=$!
+	defer "kill $holder"
+	succeeds "held up: said" says_since 40 "$at" \
+		'pacing stays as it is, for [0-9]+ s by now: another ctcp-setup is at work'
+	polls
+	equal "held up: once" 1 "$(said_since "$at" 'pacing stays as it is')"
+	equal "held up: not yet over" 0 "$(said_since "$at" 'pacing goes on')"
+	kill $holder
+	succeeds "held up: over" says_since 20 "$at" 'pacing goes on: what held it up lasted [0-9]+ s'
+	succeeds "held up: it is paced all the time" is_paced
+}
+
 forgets()
 {
 	equal "forget: how many were paced" 1 "$(ask forget $SLOW4 --json | jq .paced)"
@@ -290,7 +309,7 @@ serve_slow
 control_begins
 DEVICE=$(device)
 cases observes paces proves shown next_transfer restart_of_both_kinds reboot changed_by_hand \
-	administrator forgets takes_back
+	administrator held_up forgets takes_back
 end TERM
 equal "at the end: exit status" 0 $ENDED
 finish
