@@ -301,6 +301,32 @@ takes_back()
 	equal "act to observe: it stays so" "$DEVICE" "$(device)"
 }
 
+# Last, as no flow outlives it: what comes back is a device of its name, without addresses.
+device_goes()
+{
+	local at
+
+	mode_becomes act
+	eventually 30 is_paced || fail "a device goes: it is paced before" "$(<"$LOG")"
+	at=$(lines)
+	ip -n "$SRC" link del eth1
+	succeeds "a device is gone: said" says_since 20 "$at" \
+		'eth1 is gone: 1 remote is not paced until it is back'
+	polls
+	matches "a device is gone: why" 'nothing can be paced on eth1.*: it is gone' \
+		"$(ask why $SLOW4)"
+	matches "a device is gone: status" 'eth1: nothing is paced: it is gone, and 1 remote is' \
+		"$(ask status)"
+	wire "$SRC" eth1 "$RTR" r1
+	succeeds "a device is back: said" says_since 20 "$at" 'eth1 is back: 1 remote is paced again'
+	equal "a device is back: its class, and that of all else" 2 "$(classes | wc -l)"
+	polls
+	equal "a device is back: each is said once" "1 1" \
+		"$(said_since "$at" 'eth1 is gone') $(said_since "$at" 'eth1 is back')"
+	equal "a device is back: the remote has no line" 0 "$(said_since "$at" "$SLOW4: .*paced")"
+	succeeds "a device is back: ctcp-setup verify" in_src ctcp-setup verify
+}
+
 network 10
 second_remote
 delay 10 rate 40mbit
@@ -309,7 +335,7 @@ serve_slow
 control_begins
 DEVICE=$(device)
 cases observes paces proves shown next_transfer restart_of_both_kinds reboot changed_by_hand \
-	administrator held_up forgets takes_back
+	administrator held_up forgets takes_back device_goes
 end TERM
 equal "at the end: exit status" 0 $ENDED
 finish
