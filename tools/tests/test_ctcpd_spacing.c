@@ -11,6 +11,9 @@
 
 #include "ctcpd/judge.h"
 
+#define EXACT	0.000001	/* floats */
+#define CLOSE	0.001		/* ... that were summed, or come of a logarithm */
+
 static void near(double got, double expected, double tolerance)
 {
 	if (fabs(got - expected) > tolerance)
@@ -36,8 +39,8 @@ static void test_cell(void **state)
 	assert_true(s.cells == 0);
 	put(&s, 1, 100, 4, CELL_LOOK_US);
 	assert_true(s.cells == 1 && s.segs == 200 && s.lost == 8);
-	near(s.squares, 64.0 / 200, 1e-6);
-	near(s.inverse, 1.0 / 200, 1e-6);
+	near(s.squares, 64.0 / 200, EXACT);
+	near(s.inverse, 1.0 / 200, EXACT);
 	put(&s, LOOK, 31, 4, CELL_LOOK_US);	/* too few to be one */
 	assert_true(s.cells == 1);
 	put(&s, LOOK, 1, 4, CELL_LOOK_US);
@@ -68,8 +71,8 @@ static void test_halved(void **state)
 	assert_true(s.cells == 1500.5F);
 	assert_true(s.segs == 150050);
 	assert_true(s.lost == 1500.5F);
-	near(s.squares, 3001 / 100.0 / 2, 1e-3);
-	near(s.inverse, 3001 / 100.0 / 2, 1e-3);
+	near(s.squares, 3001 / 100.0 / 2, CLOSE);
+	near(s.inverse, 3001 / 100.0 / 2, CLOSE);
 }
 
 /* --- what they say --------------------------------------------------------- */
@@ -105,9 +108,9 @@ static void test_dispersion(void **state)
 	double x = chi / 19 * shape;
 
 	(void)state;
-	near(say.dispersion, chi / 19, 1e-6);
+	near(say.dispersion, chi / 19, EXACT);
 	near(say.bursty, x - (shape - 1) * log(x) + lgamma(shape) + log(1 - (shape - 1) / x),
-	     1e-3);
+	     CLOSE);
 	assert_true(say.even == 0);
 }
 
@@ -152,7 +155,7 @@ static void test_two_cells(void **state)
 	double shape = 1 / (2 + 2 / 50.0), x = 2 * 100 / 47.5 * shape;
 
 	(void)state;
-	near(say.bursty, x - (shape - 1) * log(x) + lgamma(shape), 1e-3);
+	near(say.bursty, x - (shape - 1) * log(x) + lgamma(shape), CLOSE);
 }
 
 /* Cells without a difference are no more than those of a twentieth of chance's. */
@@ -162,8 +165,8 @@ static void test_least(void **state)
 	double shape = 20 * 20 / (2 * 20 + 21 / 50.0), x = 0.05 * shape;
 
 	(void)state;
-	near(say.dispersion, 0, 1e-6);
-	near(say.even, x - shape * log(x) + lgamma(shape + 1) + log(1 - x / (shape + 1)), 1e-3);
+	near(say.dispersion, 0, EXACT);
+	near(say.even, x - shape * log(x) + lgamma(shape + 1) + log(1 - x / (shape + 1)), CLOSE);
 }
 
 /* Nothing arrives at all: a twentieth of it counts as arrived. */
@@ -176,7 +179,7 @@ static void test_all_lost(void **state)
 	put(&s, LOOK, 100, 110, CELL_LOOK_US);
 	put(&s, LOOK, 100, 90, CELL_LOOK_US);
 	spacing_say(&s, &say);
-	near(say.dispersion, 2 / 0.05, 1e-3);
+	near(say.dispersion, 2 / 0.05, CLOSE);
 }
 
 /* In (0, 1], by a generator of Knuth's (TAOCP 2, 3.3.4, line 26) */
@@ -376,7 +379,7 @@ static void make_bursty(struct spacing *s, double wanted)
 	double low = 1, high = 10, middle = low;
 	struct spacing_say say = { .bursty = 0 };
 
-	while (high - low > 1e-6) {
+	while (high - low > EXACT) {
 		middle = (low + high) / 2;
 		*s = (struct spacing) {
 			.cells = 21, .segs = 21000, .lost = 210, .inverse = 0.021F,
