@@ -21,9 +21,6 @@ static const struct {
 	  "the root qdisc of eth1 was removed, and is the kernel's own now" },
 	{ ITEM_QDISC, "eth1", "htb default 7", "htb default 1",
 	  "the root qdisc of eth1 is htb default 7 now, as somebody changed it" },
-	{ ITEM_QDISC, "eth1", "mq queues 4 fq maxrate 4294967295 limit 7 flow_limit 5",
-	  "htb default 1",
-	  "the root qdisc of eth1 is mq of fq, each stream as paced, 5 packets each, 7 in all now, as somebody changed it" },
 	{ ITEM_FILTER, "eth1 192.0.2.7", "absent", "to 1",
 	  "filter eth1 192.0.2.7 is \"absent\", and was set to \"to 1\"" },
 };
