@@ -333,7 +333,7 @@ changed()
 	end_changed
 	begin_changed a-root
 	in_host tc qdisc replace dev eth1 root handle 5: pfifo
-	stands_down "another root" 'qdisc eth1' 1
+	stands_down "another root" 'the root qdisc of eth1 is' 1
 	end_changed
 	begin_changed all-else
 	in_host tc class change dev eth1 parent c7c0: classid c7c0:ffff htb rate 1mbit
