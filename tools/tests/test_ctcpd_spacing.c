@@ -260,8 +260,8 @@ static struct flow spaced(const struct spaced *s)
 		uint32_t lost = s->lost[i % ARRAY_SIZE(s->lost)];
 
 		next(&f, LOOK, 1000)->retrans = lost;
-		f.i.acked = f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
-		f.i.acked *= MSS;
+		f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+		f.i.acked = (uint64_t)f.i.delivered * MSS;
 		if (lost)
 			f.now.snd_ssthresh = 20 + i * 37 % 83;
 		add(&f);
@@ -303,8 +303,8 @@ static void test_slow_start(void **state)
 	add(&f);
 	for (i = 0; i < 60; i++) {
 		next(&f, LOOK, 1000)->retrans = i % 3 == 0 ? 40 : i % 3 == 1 ? 47 : 33;
-		f.i.acked = f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
-		f.i.acked *= MSS;
+		f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+		f.i.acked = (uint64_t)f.i.delivered * MSS;
 		f.now.snd_ssthresh = 20 + i * 37 % 83;
 		add(&f);
 	}
@@ -341,7 +341,7 @@ static void test_maybe(void **state)
 	assert_true(maybe > 0 && regular > 0);
 }
 
-/* @less and @more lost, three looks each in turn, of a thousand: their part of chance's variance */
+/* @less and @more lost of a thousand, in three looks each, by turns */
 static struct flow in_threes(uint32_t less, uint32_t more)
 {
 	struct flow f;
@@ -350,8 +350,8 @@ static struct flow in_threes(uint32_t less, uint32_t more)
 	flow_begin_cut(&f, "htcp");
 	for (i = 0; i < 600; i++) {
 		next(&f, LOOK, 1000)->retrans = i / 3 % 2 ? more : less;
-		f.i.acked = f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
-		f.i.acked *= MSS;
+		f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+		f.i.acked = (uint64_t)f.i.delivered * MSS;
 		f.now.snd_ssthresh = 20 + i * 37 % 83;
 		add(&f);
 	}
