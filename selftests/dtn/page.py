@@ -76,9 +76,9 @@ def others(results):
     changes = sorted(100 * r.change() for r in rest)
     again = [sum(getattr(r, key) for r in rest) for key in ("resent_before", "resent_after")]
     return (f"Of the {len(rest)} others that ended a transfer the goodput changes by "
-            f"{changes[0]:+.2f} to {changes[-1]:+.2f} %, in the middle by "
-            f"{changes[len(changes) // 2]:+.2f} %; sent again to them are {again[0]} segments "
-            f"without ctcpd and {again[1]} with act.")
+            f"{changes[0]:+.2f} to {changes[-1]:+.2f} %, "
+            f"in the middle by {changes[len(changes) // 2]:+.2f} %; sent again to them are "
+            f"{again[0]} segments without ctcpd and {again[1]} with act.")
 
 
 def readme(results):

@@ -274,7 +274,7 @@ static void test_verdict(void **state)
 	static const struct spaced rows[] = {
 		/* by looks more or less as chance has it, by three of them always the same */
 		{ { 33, 40, 47, 47, 33, 40 }, 60, VERDICT_OVERRUN, REASON_REGULAR },
-		{ { 33, 40, 47, 47, 33, 40 }, 15, VERDICT_LOSS, REASON_RANDOM },	/* too few */
+		{ { 33, 40, 47, 47, 33, 40 }, 15, VERDICT_LOSS, REASON_RANDOM },	/* few */
 		{ { 33, 33, 33, 47, 47, 47 }, 60, VERDICT_LOSS, REASON_RANDOM },
 		/* a burst in each of three looks may be what others send by a clock */
 		{ { 0, 0, 120, 0, 120, 0 }, 60, VERDICT_LOSS, REASON_OTHERS },
