@@ -249,23 +249,25 @@ struct spaced {
 	enum reason reason;
 };
 
-/* No two windows at loss, nor seconds, are alike, and no rate is reached twice. */
+/* Look number @i: no two windows at loss, nor seconds, are alike; no rate is reached twice */
+static void uneven_look(struct flow *f, unsigned int i, uint32_t lost)
+{
+	next(f, LOOK, 1000)->retrans = lost;
+	f->i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
+	f->i.acked = (uint64_t)f->i.delivered * MSS;
+	if (lost)
+		f->now.snd_ssthresh = 20 + i * 37 % 83;
+	add(f);
+}
+
 static struct flow spaced(const struct spaced *s)
 {
 	struct flow f;
 	unsigned int i;
 
 	flow_begin_cut(&f, "htcp");
-	for (i = 0; i < s->looks; i++) {
-		uint32_t lost = s->lost[i % ARRAY_SIZE(s->lost)];
-
-		next(&f, LOOK, 1000)->retrans = lost;
-		f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
-		f.i.acked = (uint64_t)f.i.delivered * MSS;
-		if (lost)
-			f.now.snd_ssthresh = 20 + i * 37 % 83;
-		add(&f);
-	}
+	for (i = 0; i < s->looks; i++)
+		uneven_look(&f, i, s->lost[i % ARRAY_SIZE(s->lost)]);
 	return f;
 }
 
@@ -301,13 +303,8 @@ static void test_slow_start(void **state)
 	next(&f, LOOK, 4000)->retrans = 2000;
 	f.now.snd_ssthresh = 700;
 	add(&f);
-	for (i = 0; i < 60; i++) {
-		next(&f, LOOK, 1000)->retrans = i % 3 == 0 ? 40 : i % 3 == 1 ? 47 : 33;
-		f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
-		f.i.acked = (uint64_t)f.i.delivered * MSS;
-		f.now.snd_ssthresh = 20 + i * 37 % 83;
-		add(&f);
-	}
+	for (i = 0; i < 60; i++)
+		uneven_look(&f, i, i % 3 == 0 ? 40 : i % 3 == 1 ? 47 : 33);
 	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
 }
 
@@ -348,13 +345,8 @@ static struct flow in_threes(uint32_t less, uint32_t more)
 	unsigned int i;
 
 	flow_begin_cut(&f, "htcp");
-	for (i = 0; i < 600; i++) {
-		next(&f, LOOK, 1000)->retrans = i / 3 % 2 ? more : less;
-		f.i.delivered = 500 + (i / 5) * 97 % 400 + i % 5;
-		f.i.acked = (uint64_t)f.i.delivered * MSS;
-		f.now.snd_ssthresh = 20 + i * 37 % 83;
-		add(&f);
-	}
+	for (i = 0; i < 600; i++)
+		uneven_look(&f, i, i / 3 % 2 ? more : less);
 	return f;
 }
 
