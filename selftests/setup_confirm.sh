@@ -187,7 +187,7 @@ bad_times()
 	complains "too short a time" 2 "--confirm-within: \"999ms\" is $range" try 999ms
 	complains "too long a time" 2 "--confirm-within: \"25h\" is $range" try 25h
 	complains "a time of no unit" 2 '"5" has no unit; 5s or 5min' try 5
-	complains "no time" 2 '"soon" is not a time; write e.g. 60s' try soon
+	complains "no time" 2 '"soon" is not a time; write one from 1s to 1d$' try soon
 	complains "of a command that changes nothing" 2 '--confirm-within" is not an option of show' \
 		setup show --confirm-within 5s
 	works "the longest" try 1d
