@@ -6,6 +6,7 @@
 #include <linux/tcp.h>
 #include <math.h>
 
+#include "ctcpd_draw.h"
 #include "ctcpd_flow.h"
 #include "test.h"
 
@@ -182,21 +183,14 @@ static void test_all_lost(void **state)
 	near(say.dispersion, 2 / 0.05, CLOSE);
 }
 
-/* In (0, 1], by a generator of Knuth's (TAOCP 2, 3.3.4, line 26) */
-static double uniform(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return ((double)(*seed >> 11) + 1) / 9007199254740992.0;
-}
-
-/* Of @segs, of which each is lost with probability @p: from one to the next, geometrically */
+/* Of @segs, of which each is lost with probability @p */
 static uint32_t lost_of(uint64_t *seed, uint32_t segs, double p)
 {
 	double at = 0;
 	uint32_t lost = 0;
 
 	for (;;) {
-		at += 1 + floor(log(uniform(seed)) / log1p(-p));
+		at += until_lost(seed, p);
 		if (at > segs)
 			return lost;
 		lost++;
