@@ -24,11 +24,11 @@
  * ----------------
  * Chance: each segment is lost with probability p, whatever the window.  The mean window of
  * Reno is then W = 1.31 / sqrt(p), 1.22 / sqrt(p) where losses are periodic, which response.c
- * takes (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)); of CUBIC W = 1.054 (rtt / p)^0.75, rtt in
- * seconds (RFC 9438, 5.1).  If the segments go in bursts of k, the window is cut
- * once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast for its losses
- * loses in bursts.  What else holds a flow leaves it a smaller window.  Three things are asked of
- * the counts:
+ * takes (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)); of CUBIC W = 1.19 (rtt / p)^0.75, rtt in
+ * seconds, and 1.054 where they are periodic (RFC 9438, 5.1).  If the segments go in bursts of k,
+ * the window is cut once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast
+ * for its losses loses in bursts.  What else holds a flow leaves it a smaller window.  Three
+ * things are asked of the counts:
  *
  *  when	In cell i, n(i) segments were sent and x(i) lost; p = sum x / sum n.  By chance
  *		chi2 = sum (x - n p)^2 / (n p (1 - p)) is k - 1 of k cells, with the
@@ -46,8 +46,8 @@
  *		bottleneck without others' traffic has always the same room, C x rtt and its
  *		buffer, and is overrun at the same window each time (of Reno, CUBIC and H-TCP
  *		to 1 or 2 % in the lab).  By chance the windows lie far apart: Reno's with a
- *		relative standard deviation of 0.38, CUBIC's of 0.28 to 0.57, H-TCP's of 0.27
- *		to 0.46 (simulated round by round, losses of 1e-5 to 1e-2, 2 to 200 ms).
+ *		relative standard deviation of 0.38 to 0.40, CUBIC's of 0.29 to 0.58, H-TCP's
+ *		of 0.37 to 0.71 (test_ctcpd_chance.c: losses of 1e-5 to 1e-2, 2 to 200 ms).
  *		A burst that outlasts the recovery cuts the window once more, which is not
  *		a window that the bottleneck was overrun at (losses.c, is_of_same_burst()).
  *		A window that the peer or the send buffer holds meets all losses alike, and
@@ -149,8 +149,10 @@
 				 */
 #define BURST_STEADY	1.5	/* ... which would change the rate of what heeds loss, too */
 /*
- * Dispersion: what drops early, RED (Floyd, Jacobson 1993) or PIE (RFC 8033), spaces its drops, to
- * 0.33 and 0.29 of chance's variance where all are of one flow, and to 0.67 of a half of them.
+ * Dispersion: what drops early, RED (Floyd, Jacobson 1993) or PIE (RFC 8033), spaces its drops: in
+ * the long run to 0.33 and 0.29 of chance's variance where all are of one flow, and to 0.67 and
+ * 0.65 of a half of them.  Within six seconds such a half comes to less than this, and is taken
+ * for regular, of some one flow in a thousand (test_ctcpd_chance.c).
  */
 #define AS_EVEN		0.3
 #define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
