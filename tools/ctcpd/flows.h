@@ -23,8 +23,8 @@
 #include "judge.h"
 #include "qdrops.h"
 
-#define FLOW_BYTES	1184U	/* with its part of the table and of malloc()'s own */
-#define FLOWS_MAX	100000U	/* 110 MB; ctcpd.service has 256 MB for all */
+#define FLOW_BYTES	1248U	/* with its part of the table and of malloc()'s own */
+#define FLOWS_MAX	100000U	/* 125 MB; ctcpd.service has 256 MB for all */
 #define LOOKS_MAX	64	/* flows that are looked at between polls */
 
 /* Of flow_facts, as of a poll */

@@ -42,6 +42,10 @@
  *  how large	Of Reno and of CUBIC, whether more was lost than chance may hit with windows
  *		such as it had (response.h).  Then the losses come in bursts, though these may be
  *		even from look to look: what "when" tells is more, or this.
+ *  how even	Of what is sent, chance takes now more, now less: what arrives varies by that at
+ *		least, unless a queue behind the loss evens it, of which the round trip tells.
+ *		What a policer lets pass is C, to a burst, whatever comes (delivered.h).  What an
+ *		application or a window holds is even, too, and says nothing.
  *  where	ssthresh behind a loss is a fixed share of the window that met it.  A
  *		bottleneck without others' traffic has always the same room, C x rtt and its
  *		buffer, and is overrun at the same window each time (of Reno, CUBIC and H-TCP
@@ -53,11 +57,15 @@
  *		A window that the peer or the send buffer holds meets all losses alike, and
  *		is none either.  series_chance() bounds how likely chance puts four of five, or
  *		more of them, as near as they are.
+ *		A buffer of two frames overflows by a burst now and then, at windows that differ by
+ *		a third, but at large ones alone.  Chance meets a segment of a large window as
+ *		likely as another (high.h).  Other people's flows that last are met at large
+ *		windows, too, but with the queue that they keep, of which the round trip tells.
  *
  * When and where are independent of each other by chance: their logarithms are added (Fisher),
  * and
  *
- *	-ln P(when, or how large) - ln P(where) >= NOT_CHANCE		the losses have a cause
+ *	-ln P(when, how large, or how even) - ln P(where) >= NOT_CHANCE	the losses have a cause
  *
  * The cause is the receiver or the last hop before it, if what it takes is always the same: the
  * windows at loss; or the rate of the seconds that lose, where the algorithm does not heed
@@ -67,14 +75,15 @@
  * no room to speak of, and a rate.
  * Others may leave the same room for a while.  A flow that has then nothing in its way but our
  * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
- * If neither is the same, the room is what other people leave, but for four more:
+ * If neither is the same, the room is what other people leave, but for five more:
  *
  *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a
  *		flow that goes on sending loses as much in each second.  What other people leave
  *		comes in bursts, and what chance leaves is as uneven as chance
  *		(docs/verdicts has the most even flow that overran nothing).  A queue that drops
- *		early spaces its drops, too: evenness counts where no share of such a queue's
- *		is as even (AS_EVEN).
+ *		early spaces its drops, too: evenness counts where most of such a queue's are the
+ *		flow's own (AS_EVEN).
+ *  an even rate	So even that it is not chance ("how even"): nobody else's is.
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
  *		the window begins anew, other people's traffic in between, and H-TCP, of which
@@ -154,11 +163,15 @@
  * 0.65 of a half of them.  Within six seconds such a half comes to less than this, and is taken
  * for regular, of some one flow in a thousand (test_ctcpd_chance.c).
  */
-#define AS_EVEN		0.3
+#define AS_EVEN		0.5
+#define EVEN_RATE	0.6	/* dispersion of what is delivered: p is known to an eighth */
 #define LEVELS_LEAST	3U	/* windows at loss, from which they may be alike */
 #define SAME_WINDOW	0.20	/* four of five within so much, and a segment: half of chance's
 				 * deviation
 				 */
+#define LARGE_LEAST	10U	/* windows at loss, from which they may be large, and ... */
+#define LARGE_WINDOWS	0.5	/* four of five within so much */
+#define SHALLOW		8U	/* ... and no queue of an eighth of one: others keep one */
 #define BURSTS_LEAST	6U	/* of those that lost a burst, and ... */
 #define SAME_BURST	0.03	/* two of three within so much: by chance of one flow in forty */
 #define RATES_LEAST	8U	/* seconds that lose, from which their rates may be alike */
@@ -178,7 +191,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 760, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 816, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -258,6 +271,7 @@ static void age(struct flow_facts *f)
 	ceiling_age(&f->ceiling);
 	hits_age(&f->starts.hits);
 	hits_age(&f->faster.hits);
+	hits_age(&f->high.hits);
 	response_age(&f->response);
 }
 
@@ -372,6 +386,13 @@ static void add_second(struct flow_facts *f, const struct interval *i)
 	begin_second(f);
 }
 
+/* By something else than the network, or not looked at closely enough to say by what */
+static bool is_held(const struct interval *i)
+{
+	return i->us > LOOK_MOST_US || losses_in_startup(i) || is_app_limited(i->now) ||
+	       i->busy < i->us / 10 * 9 || i->rwnd + i->sndbuf >= i->us / 10;
+}
+
 void judge_add(struct flow_facts *f, const struct interval *i)
 {
 	age(f);
@@ -384,8 +405,10 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	losses_add(&f->losses, i);
 	if (!losses_in_startup(i))
 		spacing_add(&f->threes, i, losses_of(i), CELL_THREE_US);
+	delivered_add(&f->delivered, i, is_held(i) || i->reord);
 	starts_add(&f->starts, i);
 	faster_add(&f->faster, i);
+	high_add(&f->high, i);
 	response_add(&f->response, i);
 	ceiling_add(&f->ceiling, i, is_app_limited(i->now), is_queued(i->now));
 }
@@ -396,6 +419,9 @@ static void fill_losses(const struct losses_say *say, struct judgement *j)
 {
 	j->dispersion = (uint32_t)fmin(say->spacing.dispersion * 100, UINT32_MAX);
 	j->even = (uint16_t)fmin(say->even * 100, UINT16_MAX);
+	j->rate_dispersion = (uint32_t)fmin(say->rate_dispersion * 100, UINT32_MAX);
+	j->even_rate = (uint16_t)fmin(say->even_rate * 100, UINT16_MAX);
+	j->high = (uint16_t)fmin(say->high * 100, UINT16_MAX);
 	j->spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX);
 	j->levels = say->levels;
 }
@@ -457,6 +483,13 @@ static bool at_same_window(const struct losses_say *say)
 	       say->width + 1.0 / say->level <= SAME_WINDOW;
 }
 
+/* Wherever its window is large, and hardly elsewhere, though not at one size */
+static bool at_large_windows(const struct losses_say *say)
+{
+	return say->high >= NOT_CHANCE && say->levels >= LARGE_LEAST && say->level &&
+	       say->width + 1.0 / say->level <= LARGE_WINDOWS;
+}
+
 /* Between them it may lose by chance, which says nothing of where. */
 static bool bursts_at_same_window(const struct losses_say *say)
 {
@@ -468,7 +501,8 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
 	if (ceiling_is_harmless(&f->ceiling))
 		return false;
-	return at_same_window(say) || bursts_at_same_window(say) || has_steady_rate(f);
+	return at_same_window(say) || bursts_at_same_window(say) || at_large_windows(say) ||
+	       has_steady_rate(f);
 }
 
 /* What is full is not our own device, and so much of what loses does so at one rate. */
@@ -486,18 +520,18 @@ static bool come_in_bursts(const struct flow_facts *f, const struct losses_say *
 }
 
 /*
- * Three things are asked of when: by look, by three looks, and how large the windows are.  The
- * rarest of three is that much less rare.
+ * Four things are asked of when: by look, by three looks, how large the windows are, and how even
+ * the rate is.  The rarest of four is that much less rare.
  */
-static double of_three(double against_chance)
+static double of_four(double against_chance)
 {
-	return fmax(0, against_chance - log(3));
+	return fmax(0, against_chance - log(4));
 }
 
 /* -ln of how likely chance gives losses at such times */
 static double against_chance_when(const struct flow_facts *f, const struct losses_say *say)
 {
-	return come_in_bursts(f, say) ? of_three(say->spacing.bursty) : say->even;
+	return come_in_bursts(f, say) ? of_four(say->spacing.bursty) : say->even;
 }
 
 /* Neither chance, nor what others leave, is as even as that. */
@@ -509,12 +543,25 @@ static bool is_regular(const struct flow_facts *f, const struct losses_say *say)
 /* ... or so many at such windows */
 static double against_chance_of_losses(const struct flow_facts *f, const struct losses_say *say)
 {
-	return fmax(against_chance_when(f, say), say->response);
+	return fmax(against_chance_when(f, say), fmax(say->response, say->even_rate));
+}
+
+/* -ln of how likely chance has them at such windows */
+static double against_chance_where(const struct losses_say *say)
+{
+	/* the rarer of two */
+	return fmax(-say->chance, at_large_windows(say) ? say->high - M_LN2 : 0);
 }
 
 static double against_chance(const struct flow_facts *f, const struct losses_say *say)
 {
-	return against_chance_of_losses(f, say) - say->chance;
+	return against_chance_of_losses(f, say) + against_chance_where(say);
+}
+
+/* A hop that passes no more than its rate, and a queue of nobody's that would even it */
+static bool has_even_rate(const struct losses_say *say)
+{
+	return say->even_rate >= MAYBE_CHANCE;
 }
 
 static bool loses_at_starts(const struct flow_facts *f)
@@ -550,7 +597,7 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
 		return 0;
 	if (is_steady(f, say) || loses_at_ceiling(f, MOST) || loses_at_starts(f) ||
-	    loses_when_faster(f, say) || is_regular(f, say))
+	    loses_when_faster(f, say) || is_regular(f, say) || has_even_rate(say))
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
@@ -568,8 +615,11 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 	if (overrun_shown(f, &say) < NOT_CHANCE)
 		return false;
 	fill_losses(&say, j);
-	if (-say.chance >= against_chance_of_losses(f, &say))
-		return says(j, VERDICT_OVERRUN, REASON_SAME_WINDOW);
+	if (against_chance_where(&say) >= against_chance_of_losses(f, &say))
+		return says(j, VERDICT_OVERRUN, at_same_window(&say) ? REASON_SAME_WINDOW :
+							       REASON_LARGE_WINDOW);
+	if (has_even_rate(&say) && say.even_rate >= against_chance_of_losses(f, &say))
+		return says(j, VERDICT_OVERRUN, REASON_EVEN_RATE);
 	if (is_regular(f, &say) || (!come_in_bursts(f, &say) && say.even >= say.response))
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
 	if (has_one_rate(f, &say))
@@ -594,13 +644,6 @@ static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
 }
 
 /* --- the verdict ----------------------------------------------------------- */
-
-static unsigned int network(const struct judgement *j)
-{
-	unsigned int held = j->rwnd + j->sndbuf + j->app;
-
-	return held < 1000 ? 1000 - held : 0;
-}
 
 static bool dropped_here(const struct flow_facts *f, struct judgement *j)
 {
@@ -636,6 +679,14 @@ static bool held_by_an_end(const struct flow_facts *f, struct judgement *j)
 	return says(j, VERDICT_APPLICATION, REASON_TIME);
 }
 
+/* Thousandths of the time in which neither end held it */
+static unsigned int network_share(const struct work *w)
+{
+	uint64_t held = w->rwnd + w->sndbuf + w->app;
+
+	return permille(w->us - at_most(held, w->us), w->us);
+}
+
 static double evenness(const struct spacing_say *say)
 {
 	return say->dispersion <= AS_EVEN ? say->even : 0;
@@ -643,12 +694,19 @@ static double evenness(const struct spacing_say *say)
 
 static void say_losses(const struct flow_facts *f, struct losses_say *say)
 {
+	struct delivered_say rate;
 	struct spacing_say threes;
 
 	losses_say(&f->losses, say);
 	spacing_say(&f->threes, &threes);
-	say->even = of_three(fmax(evenness(&say->spacing), evenness(&threes)));
-	say->response = of_three(response_against_chance(&f->response));
+	say->even = of_four(fmax(evenness(&say->spacing), evenness(&threes)));
+	say->response = of_four(response_against_chance(&f->response));
+	delivered_say(&f->delivered, &rate);
+	say->rate_dispersion = rate.dispersion;
+	if (rate.dispersion <= EVEN_RATE && network_share(&f->recent) >= ALWAYS)
+		say->even_rate = of_four(rate.even);
+	if (rate.queue * SHALLOW <= say->level)
+		say->high = hits_against_chance(&f->high.hits);
 }
 
 void judge_flow(const struct flow_facts *f, struct judgement *j)
@@ -659,7 +717,7 @@ void judge_flow(const struct flow_facts *f, struct judgement *j)
 	fill(f, &say, j);
 	if (is_too_little(f, j) || dropped_here(f, j))
 		return;
-	if (network(j) >= NETWORK_LEAST && overruns(f, say, j))
+	if (network_share(&f->recent) >= NETWORK_LEAST && overruns(f, say, j))
 		return;
 	if (!held_by_an_end(f, j))
 		by_losses(f, &say, j);

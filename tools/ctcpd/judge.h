@@ -9,7 +9,9 @@
 #define CTCPD_JUDGE_H
 
 #include "ceiling.h"
+#include "delivered.h"
 #include "faster.h"
+#include "high.h"
 #include "interval.h"
 #include "losses.h"
 #include "response.h"
@@ -24,7 +26,7 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 760 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 816 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -49,8 +51,10 @@ struct flow_facts {
 	struct losses losses;
 	struct spacing threes;		/* of three looks each */
 	struct ceiling ceiling;
+	struct delivered delivered;
 	struct starts starts;
 	struct faster faster;
+	struct high high;
 	struct response response;
 };
 

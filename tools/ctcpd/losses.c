@@ -183,6 +183,9 @@ void losses_say(const struct losses *l, struct losses_say *say)
 {
 	say->even = 0;
 	say->response = 0;
+	say->rate_dispersion = 1;
+	say->even_rate = 0;
+	say->high = 0;
 	spacing_say(&l->looks, &say->spacing);
 	say_levels(l, say);
 	say_bursts(l, say);

@@ -30,6 +30,13 @@ struct losses_say {
 	double response;	/* -ln of how likely chance allows such windows (response.h); 0:
 				 * not known, or said of some of the losses
 				 */
+	double rate_dispersion;	/* delivered.h; 1: as chance leaves it, or not known */
+	double even_rate;	/* ... and -ln of how likely chance has it; 0: it does, or that is
+				 * not known
+				 */
+	double high;		/* -ln of how likely chance has so many of them where the window is
+				 * large (high.h); 0: it does, not known, or there is a queue
+				 */
 	uint32_t level;		/* segments, median of the windows at loss */
 	double width;		/* of the narrowest range that has four of five, / level */
 	double chance;		/* ln of how likely chance alone puts them so close, <= 0 */

@@ -55,7 +55,7 @@ void spacing_add(struct spacing *s, const struct interval *i, uint32_t lost, uin
  * upper end has x^(shape - 1) e^-x / gamma(shape) times no more than the sum of
  * ((shape - 1) / x)^k.
  */
-static double even_by_chance(double dispersion, double shape)
+double spacing_even(double dispersion, double shape)
 {
 	double x = fmax(dispersion, DISPERSION_LEAST) * shape;
 
@@ -90,5 +90,5 @@ void spacing_say(const struct spacing *s, struct spacing_say *say)
 	if (say->dispersion > 1)
 		say->bursty = bursty_by_chance(say->dispersion, shape);
 	else
-		say->even = even_by_chance(say->dispersion, shape);
+		say->even = spacing_even(say->dispersion, shape);
 }

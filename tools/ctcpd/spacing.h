@@ -40,6 +40,11 @@ struct spacing_say {
 
 /* @lost of the segments of @i; @least_us: of a cell */
 void spacing_add(struct spacing *s, const struct interval *i, uint32_t lost, uint32_t least_us);
+/*
+ * -ln of how likely, at most, a sum whose mean is 1 and whose variance is 1 / @shape, as of squares
+ * by chance, is no more than @dispersion
+ */
+double spacing_even(double dispersion, double shape);
 void spacing_say(const struct spacing *s, struct spacing_say *say);
 
 #endif

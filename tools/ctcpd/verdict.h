@@ -31,10 +31,12 @@ enum reason {
 	REASON_FEW_LOSSES,	/* too few to tell by chance from others */
 	/* overrun: */
 	REASON_SAME_WINDOW,	/* losses come whenever the window has reached one size */
+	REASON_LARGE_WINDOW,	/* they come where it is large, and hardly elsewhere */
 	REASON_BURSTS,		/* they come in bursts, at a rate that has a ceiling */
 	REASON_STARTS,		/* they come as it begins to send again */
 	REASON_FASTER,		/* they come as it paces far above what is delivered */
 	REASON_REGULAR,		/* they come more evenly than chance has it */
+	REASON_EVEN_RATE,	/* they leave a rate that is more even than chance has it */
 	/* held by an end: */
 	REASON_TIME,		/* most of its time */
 	REASON_FLIGHT,		/* one amount in flight, whatever the windows allow */
@@ -79,6 +81,9 @@ struct judgement {
 	uint16_t even;			/* -ln of how likely chance spaces them so, hundredths */
 	uint16_t spread;		/* thousandths: how far apart the windows at loss are */
 	uint16_t levels;		/* of how many */
+	uint16_t high;			/* -ln of how likely so many are at large ones, ... */
+	uint16_t even_rate;		/* ... and leave a rate so even; both hundredths */
+	uint32_t rate_dispersion;	/* hundredths; 100 = as chance leaves it, or not known */
 	/* bytes, the median of seconds that the application limited; 0 = not known */
 	uint32_t flight;
 	bool no_wscale;			/* the two ends agreed on no window scale (RFC 7323) */

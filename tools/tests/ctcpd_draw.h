@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers drawn by chance, the same ones each time.
+ * Numbers drawn by chance, the same ones each time, and held against what is expected.
  */
 #ifndef CTCPD_TEST_DRAW_H
 #define CTCPD_TEST_DRAW_H
 
 #include <math.h>
 #include <stdint.h>
+
+#include "test.h"
 
 /* In (0, 1], by a generator of Knuth's (TAOCP 2, 3.3.4, line 26) */
 static inline double uniform(uint64_t *seed)
@@ -19,6 +21,26 @@ static inline double uniform(uint64_t *seed)
 static inline double until_lost(uint64_t *seed, double p)
 {
 	return 1 + floor(log(uniform(seed)) / log1p(-p));
+}
+
+/* Of @segs, of which each is lost with probability @p */
+static inline uint32_t lost_of(uint64_t *seed, uint32_t segs, double p)
+{
+	double at = 0;
+	uint32_t lost = 0;
+
+	for (;;) {
+		at += until_lost(seed, p);
+		if (at > segs)
+			return lost;
+		lost++;
+	}
+}
+
+static inline void near(double got, double expected, double tolerance)
+{
+	if (fabs(got - expected) > tolerance)
+		fail_msg("expected %g, got %g, tolerance %g", expected, got, tolerance);
 }
 
 #endif

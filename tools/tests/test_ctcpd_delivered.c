@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How even a rate is that losses leave: the sums of cells, what they say against chance, and
+ * verdicts of flows that show nothing else.
+ */
+#include "ctcpd_draw.h"
+#include "ctcpd_flow.h"
+#include "test.h"
+
+#include "ctcpd/judge.h"
+#include "ctcpd/spacing.h"
+
+#define CLOSE	0.001	/* floats that were summed */
+
+/* One interval; its queue is what the round trip exceeds its least by */
+static void put(struct delivered *d, uint64_t us, uint32_t segs, uint32_t lost, uint32_t queue_us)
+{
+	struct sample now = { .rtt_us = 1000 + queue_us, .conn.min_rtt = 1000 };
+	struct interval i = {
+		.now = &now, .us = us, .segs = segs + lost, .delivered = segs, .retrans = lost,
+	};
+
+	delivered_add(d, &i, false);
+}
+
+/* --- cells ----------------------------------------------------------------- */
+
+static void test_cell(void **state)
+{
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	put(&d, CELL_LOOK_US - 1, 100, 4, 50);
+	assert_true(d.us == 0);
+	put(&d, 1, 100, 5, 50);
+	assert_true(d.us == CELL_LOOK_US && d.segs == 200 && d.lost == 9);
+	near(d.queued, 50.0 * CELL_LOOK_US, 1);
+	put(&d, LOOK, 63, 4, 0);	/* too few */
+	assert_true(d.segs == 200);
+	put(&d, LOOK, 1, 4, 0);
+	assert_true(d.segs == 264 && d.lost == 17);
+}
+
+static void test_cell_of_a_round_trip(void **state)
+{
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	put(&d, LOOK, 100, 4, LOOK);
+	assert_true(d.us == 0);
+	put(&d, LOOK, 100, 4, LOOK);
+	assert_true(d.us == 2 * LOOK);
+}
+
+/* What was begun before something else held the flow is in no cell. */
+static void test_held(void **state)
+{
+	struct sample now = { .rtt_us = RTT };
+	struct interval i = { .now = &now, .us = LOOK, .segs = 100, .delivered = 100 };
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	put(&d, LOOK / 2, 100, 4, 0);
+	delivered_add(&d, &i, true);
+	put(&d, LOOK / 2, 100, 4, 0);
+	assert_true(d.us == 0);
+	put(&d, LOOK / 2, 100, 4, 0);
+	assert_true(d.segs == 200 && d.lost == 8 && d.us == LOOK);
+}
+
+/* A D-SACK may come in the cell behind that of its segment. */
+static void test_late_dsack(void **state)
+{
+	struct sample now = { .rtt_us = RTT };
+	struct interval i = { .now = &now, .us = LOOK, .segs = 100, .delivered = 100 };
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	i.retrans = 7;
+	delivered_add(&d, &i, false);
+	assert_true(d.lost == 7);
+	i.retrans = 1;
+	i.dsack_dups = 6;
+	delivered_add(&d, &i, false);
+	assert_true(d.lost == 2);
+	delivered_add(&d, &i, false);
+	assert_true(d.lost == 0);
+}
+
+/* --- against the rate ------------------------------------------------------ */
+
+/* @n looks, each of @segs and 50 lost */
+static void steady(struct delivered *d, unsigned int n, uint32_t segs)
+{
+	for (; n; n--)
+		put(d, LOOK, segs, 50, 0);
+}
+
+/* The first cell is the rate, and the second the first of which a loss in two is known. */
+static void test_rate(void **state)
+{
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	steady(&d, 1, 950);
+	near(d.rate, 950.0 / LOOK, CLOSE);
+	assert_true(d.cells == 0);
+	put(&d, LOOK, 960, 40, 0);
+	assert_true(d.cells == 1);
+	near(d.squares, 100, 0.01);
+	near(d.variance, 950 * 90 / 2000.0, CLOSE);
+	near(d.rate * LOOK, 950 + 10 / 16.0, CLOSE);
+	put(&d, 2 * LOOK, 1900, 100, 0);	/* of twice the time */
+	assert_true(d.cells == 2);
+	near(d.squares, 100 + 1.25 * 1.25, 0.01);
+	near(d.rate * LOOK, 950 + 10 / 16.0 - 1.25 / 2 / 16, CLOSE);
+}
+
+/* 64 losses tell p, and where chance varies by less than four squared says little. */
+static void test_too_few(void **state)
+{
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	put(&d, LOOK, 950, 31, 0);
+	put(&d, LOOK, 950, 32, 0);
+	assert_true(d.cells == 0);
+	put(&d, LOOK, 950, 32, 0);
+	assert_true(d.cells == 1);
+	d = (struct delivered){ .rate = 1000.0F / LOOK, .segs = 100000, .lost = 390 };
+	put(&d, LOOK, 1000, 4, 0);
+	assert_true(d.cells == 0);
+	d.lost = 420;
+	put(&d, LOOK, 1000, 4, 0);
+	assert_true(d.cells == 1);
+}
+
+/*
+ * Chance varies by 6.9: 35 is five of that.  A bucket that was full is not counted; three such
+ * looks in a row are the rate.
+ */
+static void test_far(void **state)
+{
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	steady(&d, 101, 950);
+	assert_true(d.cells == 100);
+	put(&d, LOOK, 950 + 34, 50, 0);
+	assert_true(d.cells == 101 && d.far == 0);
+	put(&d, LOOK, 950 + 38, 50, 0);
+	put(&d, LOOK, 950 - 36, 50, 0);
+	assert_true(d.cells == 101 && d.far == 2);
+	steady(&d, 1, 950);
+	assert_true(d.cells == 102 && d.far == 0);
+	steady(&d, 3, 500);
+	assert_true(d.cells == 102 && d.far == 0);
+	near(d.rate, 500.0 / LOOK, CLOSE);
+	steady(&d, 1, 500);
+	assert_true(d.cells == 103);
+}
+
+static void test_halved(void **state)
+{
+	struct delivered_say before, say;
+	struct delivered d = { .rate = 0 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3001; i++)
+		put(&d, LOOK, 948 + i % 3, 50, 1);
+	assert_true(d.cells == 3000);
+	delivered_say(&d, &before);
+	put(&d, LOOK, 949, 50, 1);
+	assert_true(d.cells == 1500.5F && d.lost == 50 * 3002 / 2);
+	near(d.us / LOOK, 3002 / 2, 1);
+	near(d.queued / LOOK, 3002 / 2, 1);
+	near(d.segs / 949, 3002 / 2, 1);
+	delivered_say(&d, &say);
+	near(say.dispersion, before.dispersion, CLOSE);
+	near(say.even, before.even / 2, 10);
+}
+
+/* --- what they say --------------------------------------------------------- */
+
+/* @n cells of which one is @apart more than the one before, and 50 lost in each */
+static struct delivered_say of(unsigned int n, uint32_t apart, uint32_t queue_us)
+{
+	struct delivered d = { .rate = 0 };
+	struct delivered_say say;
+	unsigned int i;
+
+	for (i = 0; i < n + 1; i++)
+		put(&d, LOOK, 950 + i % 2 * apart, 50, queue_us);
+	delivered_say(&d, &say);
+	return say;
+}
+
+static void test_nothing(void **state)
+{
+	struct delivered_say say = of(1, 0, 0);
+
+	(void)state;
+	assert_true(say.dispersion == 1 && say.even == 0);
+	say = of(2, 0, 0);
+	near(say.dispersion, 0, CLOSE);
+	assert_true(say.even > 0);
+}
+
+/* 950 and 960 by turns are 5 from the rate, which wavers by 0.16; chance has 47.5. */
+static void test_dispersion(void **state)
+{
+	struct delivered_say say = of(2000, 10, 0);
+
+	(void)state;
+	near(say.dispersion, 5.16 * 5.16 / 47.5, 0.01);
+	near(say.even, spacing_even(say.dispersion, 2000 / 2.25), CLOSE);
+	say = of(2000, 20, 0);
+	near(say.dispersion, 10.32 * 10.32 / 47.5, 0.02);
+	assert_true(say.even == 0);
+}
+
+/* 950 segments in 200 ms: the 6.9 segments that chance varies by are 1451 us of a queue. */
+static void test_queue(void **state)
+{
+	(void)state;
+	assert_true(of(20, 0, 1445).even > 0);
+	assert_true(of(20, 0, 1455).even == 0);
+}
+
+/*
+ * Sent at one rate, and lost by chance: what is delivered is as even as that no more often than is
+ * said.  At e^-5 135 times in 20,000, and no more than three deviations of that above it.
+ */
+static void test_chance(void **state)
+{
+	static const double rows[] = { 0.01, 0.05, 0.2 };
+	unsigned int even, k, n, i;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		uint64_t seed = 1;
+
+		for (n = 0, even = 0; n < 20000; n++) {
+			struct delivered d = { .rate = 0 };
+			struct delivered_say say;
+
+			for (i = 0; i < 40; i++) {
+				uint32_t lost = lost_of(&seed, 1000, rows[k]);
+
+				put(&d, LOOK, 1000 - lost, lost, 0);
+			}
+			delivered_say(&d, &say);
+			even += say.even >= 5;
+		}
+		if (even < 20 || even > 135 + 35)
+			fail_msg("p = %g: expected 20 to 170, got %u", rows[k], even);
+	}
+}
+
+/* What varies by ten times as much as chance is not taken for even by what is near its rate. */
+static void test_broad(void **state)
+{
+	uint64_t seed = 5;
+	unsigned int n, i;
+
+	(void)state;
+	for (n = 0; n < 1000; n++) {
+		struct delivered d = { .rate = 0 };
+		struct delivered_say say;
+
+		for (i = 0; i < 100; i++)
+			put(&d, LOOK, 900 + (uint32_t)(100 * uniform(&seed)), 50, 0);
+		delivered_say(&d, &say);
+		if (say.even > 0)
+			fail_msg("flow %u: expected a dispersion of more than 1, got %g", n,
+				 say.dispersion);
+	}
+}
+
+/* --- verdicts -------------------------------------------------------------- */
+
+/*
+ * A look of BBR behind a policer: what it sends differs as chance has it, and with it what is lost,
+ * as what gets through is @segs.
+ */
+static void policed(struct flow *f, uint64_t *seed, uint32_t segs)
+{
+	uint32_t lost = lost_of(seed, 1000, 0.05);
+
+	f->now.conn.min_rtt = RTT;
+	look(f, segs + lost)->retrans = lost;
+	f->i.delivered = segs;
+}
+
+/* Its bucket is full at first.  For @held us of each fifth look the peer's window holds it. */
+static struct flow policed_flow(unsigned int n, uint32_t apart, uint64_t held)
+{
+	uint64_t seed = 1;
+	struct flow f;
+	unsigned int i;
+
+	flow_begin(&f, "bbr");
+	for (i = 0; i < n; i++) {
+		policed(&f, &seed, i < 2 ? 1200 : 950 + i % 2 * apart);
+		f.i.rwnd = i % 5 ? 0 : held;
+		add(&f);
+	}
+	return f;
+}
+
+static void test_verdict(void **state)
+{
+	struct flow f = policed_flow(100, 0, 0);
+
+	(void)state;
+	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
+	f = policed_flow(100, 8, 0);	/* 16 of 47.5 */
+	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
+	f = policed_flow(100, 12, 0);	/* 36 of 47.5: p may be that far off */
+	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
+}
+
+/* For a tenth of the time something else holds it: the rest may be even by that, too. */
+static void test_verdict_of_held(void **state)
+{
+	struct flow f = policed_flow(100, 0, LOOK / 2 - LOOK / 100);
+
+	(void)state;
+	assert_true(f.facts.delivered.cells > 70);
+	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
+	f = policed_flow(100, 0, LOOK / 2 + LOOK / 100);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
+}
+
+/* --- what holds it evens it ------------------------------------------------ */
+
+static void test_held_by(void **state)
+{
+	static const struct {
+		bool app_limited;
+		uint32_t reord;
+		uint32_t us, idle, rwnd, sndbuf, ssthresh;
+	} rows[] = {
+		{ .us = LOOK, .app_limited = true },
+		{ .us = LOOK, .idle = LOOK / 10 + 1 },
+		{ .us = LOOK, .rwnd = LOOK / 10 },
+		{ .us = LOOK, .sndbuf = LOOK / 10 },
+		{ .us = POLL },			/* by whom was not looked at */
+		{ .us = LOOK, .reord = 1 },	/* what was sent again was late */
+		{ .us = LOOK, .ssthresh = INFINITE_SSTHRESH },	/* slow start */
+	};
+	unsigned int k, i;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		uint64_t seed = 1;
+		struct flow f;
+
+		flow_begin(&f, rows[k].ssthresh ? "reno" : "bbr");
+		f.now.snd_ssthresh = rows[k].ssthresh;
+		for (i = 0; i < 20; i++) {
+			policed(&f, &seed, 950);
+			f.now.app_limited = rows[k].app_limited;
+			f.i.us = rows[k].us;
+			f.i.reord = rows[k].reord;
+			f.i.busy = rows[k].us - rows[k].idle;
+			f.i.rwnd = rows[k].rwnd;
+			f.i.sndbuf = rows[k].sndbuf;
+			add(&f);
+		}
+		if (f.facts.delivered.us > 0)
+			fail_msg("row %u: expected no cell, got %g us", k, f.facts.delivered.us);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cell),
+		cmocka_unit_test(test_cell_of_a_round_trip),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_late_dsack),
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_halved),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_dispersion),
+		cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_chance),
+		cmocka_unit_test(test_broad),
+		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_verdict_of_held),
+		cmocka_unit_test(test_held_by),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
