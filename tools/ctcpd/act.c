@@ -46,6 +46,7 @@ static void count(struct act *a)
 			count_one(a, &t, e);
 	for (i = 0; i < a->n_devices; i++)
 		t.unfit += act_why_unfit(a, a->devices[i].ifindex)[0] != 0;
+	t.unfit += act_gone_count(a);
 	t.acts = act_acts(a);
 	t.unable = a->mode == MODE_ACT ? a->unable : "";
 	a->totals = t;

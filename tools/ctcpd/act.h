@@ -52,7 +52,7 @@ struct act_totals {
 	uint64_t paced_changes;		/* rates set or taken back, since the daemon began */
 	uint64_t failed;		/* polls whose changes could not be made, so far */
 	uint32_t paced_by[HANDS_KINDS];	/* of @paced */
-	uint32_t unfit;			/* devices without hands */
+	uint32_t unfit;			/* devices without hands, or gone */
 	bool acts;			/* mode = act, and the hands can */
 	const char *unable;		/* why not, though mode = act; "" = they can */
 };

@@ -150,6 +150,15 @@ void act_gone_end(struct act *a)
 	}
 }
 
+uint32_t act_gone_count(const struct act *a)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < a->n_gone; i++)
+		n += !a->gone[i].back;
+	return n;
+}
+
 int act_gone_each(const struct act *a, pacing_device_fn each, void *data)
 {
 	char why[80];

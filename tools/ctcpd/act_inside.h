@@ -149,6 +149,7 @@ void act_gone_follow(struct act *a);	/* what is back */
 void act_gone_end(struct act *a);	/* of a poll: what is paced again is told */
 /* One is paced that was not.  False: it had not lost its device, and is told of as others are */
 bool act_gone_tells(struct act *a, struct acting *e);
+uint32_t act_gone_count(const struct act *a);	/* devices that are waited for */
 int act_gone_each(const struct act *a, pacing_device_fn each, void *data);
 
 /* act_want.c: into the set that is wanted, or out of it, after whatever has changed */

@@ -2244,11 +2244,13 @@ static void device_is_back_for_all(void **state)
 
 /* What has found another way, or is forgotten, does not come back with it. */
 static void device_is_back_for_none(void **state)
+	assert_int_equal(act_totals(w->act)->unfit, 1);
 {
 	struct world *w = *state;
 	struct sim *s = two_on_a_device_that_goes(w);
 
 	s[1].remote.ifindex = 2;
+	assert_int_equal(act_totals(w->act)->unfit, 0);
 	polls(w, 3);
 	assert_said(w, "it is overrun", 2);
 	assert_said(w, "on eth2 now, by which it is reached", 1);
@@ -2280,8 +2282,10 @@ static void device_comes_by_its_name(void **state)
 }
 
 static void renamed(void **state)
+	assert_int_equal(act_totals(w->act)->unfit, 1);
 {
 	struct world *w = *state;
+	assert_int_equal(act_totals(w->act)->unfit, 0);
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	struct pacing p;
 

@@ -338,6 +338,7 @@ static void test_pacing(void **state)
 	assert_line(text, "ctcpd_paced_remotes 2");
 	assert_line(text, "ctcpd_paced_remotes_by_means{paced_by=\"classes\"} 2");
 	assert_line(text, "ctcpd_paced_remotes_by_means{paced_by=\"sockets\"} 7");
+	assert_line(text, "# HELP ctcpd_unfit_devices Devices on which a remote is to be paced and nothing can be, or that are gone.");
 	assert_line(text, "ctcpd_unfit_devices 4");
 	assert_line(text, "ctcpd_stood_down_remotes 1");
 	assert_line(text, "ctcpd_rate_changes_total 17");
