@@ -232,7 +232,7 @@ changed_by_hand()
 	at=$(lines)
 	in_src tc class change dev eth1 classid c7c0:1 htb rate 5mbit
 	succeeds "changed by hand: said" says_since 20 "$at" \
-		"$SLOW4: not paced, and left alone for 24 h: class .*5mbit.*"
+		"$SLOW4: not paced by ctcpd, and left alone for 24 h: class .*5mbit.*"
 	polls
 	equal "changed by hand: once" 1 "$(said_since "$at" "left alone")"
 	matches "changed by hand: as he has it" 'rate 5Mbit' "$(class)"

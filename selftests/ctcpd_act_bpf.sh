@@ -314,7 +314,7 @@ detached()
 	at=$(lines)
 	ctcpd_limits detach "$(echo "$PINS"/*/event)"
 	succeeds "detached: said" says_since 30 "$at" \
-		'eth1: not paced, and left alone .*was detached from the root cgroup'
+		'eth1: not paced by ctcpd, and left alone .*was detached from the root cgroup'
 	polls
 	equal "detached: once" 1 "$(said_since "$at" 'left alone')"
 	nothing_is_left detached

@@ -121,8 +121,8 @@ void act_tell_left(struct act *a, const struct acting *e, const char *why)
 	char to[TO_TEXT_ONE];
 
 	if (has_room(a))
-		log_say(a->log, LOG_WARNING, "%s: not paced, and left alone for %lld h: %s",
-			name_of(e, to),
+		log_say(a->log, LOG_WARNING,
+			"%s: not paced by ctcpd, and left alone for %lld h: %s", name_of(e, to),
 			(long long)((e->search.again - e->search.seen) / 3600), why);
 }
 
@@ -152,7 +152,7 @@ void act_tell_left_device(struct act *a, int ifindex, const struct act_leaving *
 	snprintf(subject, sizeof(subject), "left on %s at %llu: %s", d ? d->dev : "",
 		 d ? (unsigned long long)d->left : 0, why);
 	log_state(a->log, LOG_WARNING, subject, "left",
-		  "%s: not paced, and left alone for %s (remotes: %u): %s",
+		  "%s: not paced by ctcpd, and left alone for %s (remotes: %u): %s",
 		  d ? d->dev : "a device", how_long(l, buf), l->n, why);
 }
 

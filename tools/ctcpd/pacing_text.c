@@ -214,7 +214,7 @@ static void put_left(FILE *out, const json_t *p)
 {
 	char what[SENTENCE_TEXT];
 
-	fprintf(out, "not paced, as it is left to somebody else: %s",
+	fprintf(out, "not paced by ctcpd, which leaves it alone: %s",
 		cell_word(p, "stood_down", what, sizeof(what)));
 	put_time(out, "; looked at again after ", p, "again_s");
 }

@@ -846,7 +846,7 @@ static void one_is_somebody_elses(void **state)
 	polls(w, 11);
 	assert_int_equal(rate_of(w, s), 0);
 	assert_int_not_equal(rate_of(w, other), 0);
-	assert_said(w, "192.0.2.7: not paced, and left alone for 24 h: refused -1", 1);
+	assert_said(w, "192.0.2.7: not paced by ctcpd, and left alone for 24 h: refused -1", 1);
 	assert_true(act_find(w->act, &s->remote.addr, &p));
 	assert_string_equal(p.stood_down, "refused -1");
 	assert_int_equal(p.search->state, SEARCH_TAKEN_BACK);
@@ -877,7 +877,7 @@ static void device_is_somebody_elses(void **state)
 	refuse(w, NULL, 1, -EPERM, true);
 	polls(w, 11);
 	assert_int_equal(w->kernel.n, 1);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 40)", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 40)", 1);
 	assert_said(w, "left alone", 1);
 	assert_int_equal(act_totals(w->act)->stood_down, 40);
 }
@@ -1643,7 +1643,7 @@ static void circuit_comes_first(void **state)
 	settle_all(w);
 	assert_int_equal(socket_rate_of(w, s), 0);
 	assert_int_not_equal(socket_rate_of(w, other), 0);
-	assert_said(w, "192.0.2.7: not paced, and left alone for 24 h: circuit lhc has it", 1);
+	assert_said(w, "192.0.2.7: not paced by ctcpd, and left alone for 24 h: circuit lhc", 1);
 	assert_said(w, "left alone", 1);
 	/* set up behind what is paced: nothing of his takes that away */
 	w->theirs = other->remote.addr;
@@ -1652,7 +1652,7 @@ static void circuit_comes_first(void **state)
 	polls(w, 50);
 	assert_int_equal(w->sockets.n, 0);
 	assert_false(w->loaded);
-	assert_said(w, "192.0.2.8: not paced, and left alone for 24 h: circuit lhc has it", 1);
+	assert_said(w, "192.0.2.8: not paced by ctcpd, and left alone for 24 h: circuit lhc", 1);
 	assert_said(w, "left alone", 2);
 	assert_true(act_find(w->act, &other->remote.addr, &p));
 	assert_string_equal(p.stood_down, "circuit lhc has it");
@@ -1674,7 +1674,7 @@ static void circuits_device(void **state)
 	remote(w, 50, 7, 100 * MB);
 	polls(w, 50);
 	assert_int_equal(w->sockets.n, 0);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 40): eth1 has", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 40): eth1", 1);
 	assert_int_equal(act_totals(w->act)->stood_down, 41);
 }
 
@@ -1708,7 +1708,7 @@ static void program_detached(void **state)
 	assert_int_equal(w->sockets.n, 0);
 	assert_int_equal(w->loads, 1);
 	assert_false(w->loaded);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 2): it was detached", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 2): it", 1);
 	assert_said(w, "left alone", 1);
 }
 
@@ -1774,7 +1774,7 @@ static void device_is_taken_back_at_once(void **state)
 	assert_int_equal(w->socket_batches, batches + 1);
 	assert_int_equal(w->sockets.n, 1);
 	assert_int_not_equal(socket_rate_of(w, other), 0);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 20): eth1 has", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 20): eth1", 1);
 	assert_said(w, "not paced any more", 0);
 }
 
@@ -2017,7 +2017,7 @@ static void changed_by_hand(void **state)
 	assert_int_equal(w->state.n, 1);
 	polls(w, 50);
 	assert_int_equal(w->let_goes, 2);
-	assert_said(w, "192.0.2.7: not paced, and left alone for 24 h: the class is 5mbit", 1);
+	assert_said(w, "192.0.2.7: not paced by ctcpd, and left alone for 24 h: the class is", 1);
 	assert_said(w, "left alone", 1);
 	/* the kernel has it as he has it */
 	assert_int_not_equal(rate_of(w, s), 0);
@@ -2065,7 +2065,7 @@ static void root_changed_by_hand(void **state)
 	assert_int_equal(w->let_goes, 1);
 	assert_int_equal(w->state.n, 0);
 	polls(w, 50);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 20)", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 20)", 1);
 	assert_said(w, "left alone", 1);
 	assert_int_equal(act_totals(w->act)->paced, 0);
 }
@@ -2091,19 +2091,19 @@ static void device_is_left_again(void **state)
 	settle_all(w);
 	root_changes_once(w);
 	polls(w, 50);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 2): the class is", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 2): the", 1);
 	/* after he has asked for it */
 	act_forget(w->act, &all, w->now);
 	settle_all(w);
 	assert_int_equal(act_totals(w->act)->paced, 2);
 	root_changes_once(w);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 2): the class is", 2);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 2): the", 2);
 	/* by a remote that comes, while the others are left alone */
 	remote(w, 2, 9, 100 * MB);
 	settle_all(w);
 	assert_int_equal(act_totals(w->act)->paced, 1);
 	root_changes_once(w);
-	assert_said(w, "eth1: not paced, and left alone for 24 h (remotes: 1): the class is", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 h (remotes: 1): the", 1);
 	assert_said(w, "left alone", 3);
 }
 
@@ -2147,7 +2147,7 @@ static void device_is_left_for_so_long(void **state)
 	polls(w, 15);
 	assert_int_equal(act_totals(w->act)->paced, 2);
 	root_changes_once(w);
-	assert_said(w, "eth1: not paced, and left alone for 24 to 48 h (remotes: 2): the class", 1);
+	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 to 48 h (remotes: 2)", 1);
 }
 
 static void administrator_takes_it(void **state)
@@ -2856,7 +2856,7 @@ static void subnet_changed_by_hand(void **state)
 	polls(w, 20);
 	assert_int_equal(w->state.n, 0);
 	assert_int_equal(act_totals(w->act)->paced, 0);
-	assert_said(w, "192.0.2.0/24: not paced, and left alone", 1);
+	assert_said(w, "192.0.2.0/24: not paced by ctcpd, and left alone", 1);
 	assert_said(w, "left alone", 1);
 }
 

@@ -224,7 +224,7 @@ static void test_text_not_paced(void **state)
 	p.reason = SEARCH_NO_HELP;
 	assert_told(&p, "  not paced; taken back at 2026-09-21 14:13: pacing does not help it; not tried again before 2026-09-22 14:13\n");
 	p.stood_down = "eth1 has a root qdisc tbf";
-	assert_told(&p, "  not paced, as it is left to somebody else: eth1 has a root qdisc tbf; looked at again after 2026-09-22 14:13\n");
+	assert_told(&p, "  not paced by ctcpd, which leaves it alone: eth1 has a root qdisc tbf; looked at again after 2026-09-22 14:13\n");
 	s = (struct search){ .base = { .n = 1, .us = 1, .segs = 1, .retrans = 1 } };
 	p = pacing("192.0.2.7", &s);
 	text = told(&p);
