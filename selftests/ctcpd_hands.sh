@@ -367,6 +367,20 @@ taken_away()
 	host_end
 }
 
+# Whose it is nothing tells any more: it is left, until somebody clears the way.
+state_deleted()
+{
+	begin_changed no-state
+	rm "$CTCP_RUNDIR"/*.state
+	equal "no state: nothing is told" "" "$(hands look)"
+	refuses "no state: another rate" EPERM \
+		'qdisc htb c7c0: of eth1 is as ctcpd sets one up, but no state tells' pace 900mbit
+	in_host tc qdisc del dev eth1 root
+	works "no state: paced again once the root is removed" pace 900mbit
+	equal "no state: as set" set "$(hand $A state)"
+	end_changed
+}
+
 # --- devices -----------------------------------------------------------------------
 
 devices()
@@ -640,6 +654,7 @@ unconfirmed
 watched
 changed
 taken_away
+state_deleted
 devices
 faults
 cut_short

@@ -682,27 +682,57 @@ static void changed(const struct looking *l, int64_t now)
 
 #define LET_GO	"an administrator set up his own there, or took it away"
 
+static bool is_missing(const struct looking *l, const struct acting *e, int ifindex)
+{
+	return !e->gone && e->told != l->act->look && e->ifindex == ifindex &&
+	       paced_get(&l->hands->now, ifindex, &e->to);
+}
+
+static bool any_missing(const struct looking *l, int ifindex)
+{
+	struct acting *e, *next;
+
+	act_table_each(&l->act->table, e, next)
+		if (is_missing(l, e, ifindex))
+			return true;
+	return false;
+}
+
+/* False: that is not known at present, and is asked again with the next look. */
+static bool why_missing(const struct looking *l, int ifindex, struct err *why)
+{
+	struct hands *h = &l->hands->hands;
+	int rc = h->ops->unrecorded ? h->ops->unrecorded(h, ifindex, why) : 0;
+
+	if (!rc)
+		err_set(why, 0, LET_GO);
+	return !rc || rc == -EPERM;
+}
+
 /* Of one device: all that is not told of any more */
 static void missing_on(const struct looking *l, int ifindex, int64_t now)
 {
 	struct acting *e, *next, *last = NULL;
 	struct act_leaving left = { 0 };
 	struct act *a = l->act;
+	struct err why = { "" };
 
+	if (!any_missing(l, ifindex) || !why_missing(l, ifindex, &why))
+		return;
 	act_table_each(&a->table, e, next) {
-		if (e->gone || e->told == a->look || e->ifindex != ifindex ||
-		    !paced_clear(&l->hands->now, ifindex, &e->to))
+		if (!is_missing(l, e, ifindex))
 			continue;
+		paced_clear(&l->hands->now, ifindex, &e->to);
 		act_note_force(a, e);
-		if (!act_stand_down(a, e, LET_GO, now))
+		if (!act_stand_down(a, e, why.text, now))
 			continue;
 		last = e;
 		leaves(&left, e);
 	}
 	if (left.n == 1)
-		act_tell_left(a, last, LET_GO);
+		act_tell_left(a, last, why.text);
 	else if (left.n)
-		act_tell_left_device(a, ifindex, &left, LET_GO);
+		act_tell_left_device(a, ifindex, &left, why.text);
 }
 
 static void missing(const struct looking *l, int64_t now)

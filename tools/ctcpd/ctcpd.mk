@@ -31,7 +31,8 @@ $(O)/ctcpd: $(O)/obj/ctcpd/ctcpd.o $(DAEMON_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
 -include $(wildcard $(O)/obj/ctcpd/*.d $(O)/obj-san/ctcpd/*.d)
 
 # for selftests/ctcpd_hands.sh: what is paced, set by command, which dies and fails on purpose
-HANDS_PARTS := ctcpd/hands_class ctcpd/hands_why ctcpd/hands_index ctcpd/paced tests/ctcpd_hands
+HANDS_PARTS := ctcpd/hands_class ctcpd/hands_record ctcpd/hands_why ctcpd/hands_index ctcpd/paced \
+	tests/ctcpd_hands
 
 $(O)/ctcpd_hands: $(call faulty,$(HANDS_PARTS) $(PARTS))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

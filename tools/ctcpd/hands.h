@@ -93,6 +93,11 @@ struct hands_ops {
 		      struct hands_result *r, struct err *e);
 	/* Each that is in force.  What @each returns ends it. */
 	int (*look)(struct hands *h, hand_fn each, void *data, struct err *e);
+	/*
+	 * Of a device on which what was in force is told of no more: -EPERM, it stands all the
+	 * same, but nothing tells whose it is.  NULL: what is told of is what there is.
+	 */
+	int (*unrecorded)(struct hands *h, int ifindex, struct err *e);
 	/* With each poll */
 	int (*tick)(struct hands *h, struct err *e);
 	/* What is paced stays paced. */

@@ -31,6 +31,12 @@ static int look(struct hands *h, hand_fn each, void *data, struct err *e)
 	return hands_look(each, data, e);
 }
 
+static int unrecorded(struct hands *h, int ifindex, struct err *e)
+{
+	(void)h;
+	return hands_unrecorded(ifindex, e);
+}
+
 /* A class is the kernel's once it is set. */
 static int tick(struct hands *h, struct err *e)
 {
@@ -46,5 +52,5 @@ static void end(struct hands *h)
 
 const struct hands_ops hands_by_class = {
 	.name = "classes", .fit = fit, .apply = apply, .let_go = let_go, .look = look,
-	.tick = tick, .close = end,
+	.unrecorded = unrecorded, .tick = tick, .close = end,
 };

@@ -276,7 +276,9 @@ static int check_new(struct session *s, const struct job *j, struct met_device *
 	if (rc)
 		return rc;
 	rc = check_circuits(&s->state, &d->facts, &d->why) ?:
-	     check_leftovers(&s->state, &d->facts, &d->why);
+	     check_leftovers(&s->state, &d->facts, &d->why) ?:
+	     hands_check_record(&s->kernel.nl, &s->state, &s->store, d->ifindex, d->facts.dev,
+				&d->why);
 	d->whole = rc == -EPERM;
 	return rc ?: check_device(&d->facts, j->one_lock, &d->why);
 }

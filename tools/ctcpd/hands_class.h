@@ -22,6 +22,10 @@
 #include "plan.h"
 
 struct change;			/* diff.h */
+struct nl;			/* nl.h */
+struct qdisc;			/* qdisc.h */
+struct state;			/* state.h */
+struct store;			/* store.h */
 
 /*
  * Of a device's facts alone: -EOPNOTSUPP, one lock would cost it too much; -ENETDOWN, that is not
@@ -45,8 +49,20 @@ int hands_look(hand_fn each, void *data, struct err *e);
 int hands_apply(const struct pace *list, uint32_t n, bool one_lock, struct hands_result *r,
 		struct err *e);
 
+/*
+ * hands_record.c: the root qdisc is as ctcpd sets one up, and the state has nothing of it.  -EPERM:
+ * so it is, with a sentence for a person.
+ */
+bool hands_is_unrecorded(const struct state *st, int ifindex, const struct qdisc *root);
+int hands_check_record(struct nl *nl, const struct state *st, const struct store *s, int ifindex,
+		       const char *dev, struct err *e);
+/* By a state and a socket of its own */
+int hands_unrecorded(int ifindex, struct err *e);
+
 /* hands_why.c: what is there now in place of ours, a sentence for a person */
 void hands_why_changed(const struct change *c, char *why, size_t len);
+/* -EPERM; @path: where the state was */
+int hands_why_unrecorded(const char *dev, const char *path, struct err *e);
 
 /*
  * What somebody changed is his: the state forgets it, and the kernel has it as it is.

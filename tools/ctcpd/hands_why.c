@@ -2,6 +2,7 @@
 /*
  * What somebody has changed of ours, as the log and ctcpd why have it.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "diff.h"
@@ -40,4 +41,12 @@ void hands_why_changed(const struct change *c, char *why, size_t len)
 			 item_kind_name(c->kind), c->name,
 			 item_describe(c->kind, c->name, c->from, now, sizeof(now)),
 			 item_describe(c->kind, c->name, c->to, ours, sizeof(ours)));
+}
+
+/* The path last: of a sentence that is too long for the history the end is cut off. */
+int hands_why_unrecorded(const char *dev, const char *path, struct err *e)
+{
+	return err_set(e, -EPERM,
+		       "root qdisc htb %x: of %s is as ctcpd sets one up, but no state tells of it any more: it stays, and goes on pacing; tc qdisc del dev %s root removes it (the state was %s)",
+		       OUR_MAJOR, dev, dev, path);
 }

@@ -56,7 +56,7 @@ struct world {
 	uint32_t n_changed;
 	struct refusal refusals[4];
 	uint32_t n_refusals;
-	int look_rc, let_go_rc, fit_rc;	/* of the next ones */
+	int look_rc, let_go_rc, fit_rc, record_rc;	/* of the next ones */
 	uint32_t applies, settings, looks, let_goes, fits;	/* calls; of the kernel's changed */
 	uint32_t batch;			/* changes of the last batch that was made */
 	int fit_device;			/* of which fit_rc is, 0 = of all */
