@@ -63,12 +63,10 @@ void act_table_used(struct act_table *t, struct acting *e)
 	recent_find(&t->all, &e->to, sizeof(e->to));
 }
 
-/* A clock that was set back makes none of them young. */
+/* One that was seen later than now is in use: search_tick() follows a clock that was set back. */
 bool acting_is_silent(const struct acting *e, int64_t now)
 {
-	int64_t idle = now - e->search.seen;
-
-	return idle >= IDLE_S || idle < 0;
+	return now - e->search.seen >= IDLE_S;
 }
 
 static bool is_idle(const struct acting *e, int64_t now, const void *unused)

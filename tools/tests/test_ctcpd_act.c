@@ -3090,6 +3090,26 @@ static void kept_make_room(void **state)
 
 /* There is room a day later: nothing is sent to it, so that nothing else tries again */
 static void paced_when_there_is_room(void **state)
+/* A clock that is set back by some seconds makes none of them go that are in use. */
+static void clock_steps_back(void **state)
+{
+	struct acting e = { .search.seen = NOW };
+	struct world *w = *state;
+
+	assert_false(acting_is_silent(&e, NOW - 1));
+	assert_false(acting_is_silent(&e, NOW + IDLE_S - 1));
+	assert_true(acting_is_silent(&e, NOW + IDLE_S));
+	remote(w, 2, 7, 100 * MB);
+	add_kept(w, PACED_MAX, 2, 0);
+	find_all(w);
+	/* the next tick is some polls away */
+	w->act->ticked = w->now - 50;
+	w->now -= 40;
+	polls(w, 1);
+	assert_said(w, "to make room", 0);
+	assert_int_equal(w->act->by[HANDS_CLASSES].want.n, PACED_MAX);
+}
+
 {
 	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
@@ -3726,3 +3746,4 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		TEST(clock_steps_back),
