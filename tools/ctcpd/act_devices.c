@@ -69,16 +69,22 @@ static void device_gone(struct act *a, const struct act_device *d)
 	act_gone_begin(a, d->dev, n);
 }
 
-static void device_renamed(struct act *a, const struct act_device *d)
+/* Lines of before have the old name, those to come the new one. */
+static void device_renamed(struct act *a, const struct act_device *d, const char *was)
 {
 	struct acting *e, *next;
+	uint32_t n = 0;
 
 	act_table_each(&a->table, e, next) {
 		if (e->ifindex != d->ifindex)
 			continue;
 		memcpy(e->dev, d->dev, sizeof(e->dev));
 		e->dirty = true;
+		n += e->force != 0;
 	}
+	if (n)
+		log_say(a->log, LOG_NOTICE, "%s is called %s now: %u remote%s paced there", was,
+			d->dev, n, n > 1 ? "s stay" : " stays");
 }
 
 void act_devices_follow(struct act *a)
@@ -98,7 +104,7 @@ void act_devices_follow(struct act *a)
 		if (strcmp(dev, d->dev)) {
 			memcpy(d->dev, dev, sizeof(d->dev));
 			d->refusal.stands = false;
-			device_renamed(a, d);
+			device_renamed(a, d, was.dev);
 		}
 		i++;
 	}

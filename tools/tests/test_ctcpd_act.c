@@ -2342,7 +2342,9 @@ static void renamed(void **state)
 
 	settle_all(w);
 	strcpy(w->devices[0], "wan0");
-	polls(w, 1);
+	polls(w, 3);
+	assert_said(w, "eth1 is called wan0 now: 1 remote stays paced there", 1);
+	assert_said(w, "is called", 1);
 	assert_true(act_find(w->act, &s->remote.addr, &p));
 	assert_string_equal(p.dev, "wan0");
 	restart(w);
