@@ -269,6 +269,8 @@ bad_usage()
 	usage 'which remote\?' why
 	usage '"eth1" is not an address; write e.g. 192.0.2.7' why eth1
 	usage '"10.0.0.0/8" is not an address' why 10.0.0.0/8
+	usage '"fe80::1%eth1" names a device; a remote is its address alone, fe80::1' \
+		why fe80::1%eth1
 	usage '"10.0.0.1/8" has bits behind its prefix length; did you mean 10.0.0.0/8\?' \
 		forget 10.0.0.1/8
 	usage '"10.0.0.0/33" is not a prefix' forget 10.0.0.0/33

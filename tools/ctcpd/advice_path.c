@@ -3,6 +3,7 @@
  * Advice about what loses packets: the receiver or the last hop before it, the network, a
  * qdisc of this host.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,14 @@ static void say_class(const struct judgement *j, const struct place *p, uint64_t
 			   p->dev);
 }
 
+/* A link-local address has no route of its own, which a circuit would be. */
+static bool has_route(const char *remote)
+{
+	struct in6_addr a;
+
+	return inet_pton(AF_INET6, remote, &a) != 1 || !IN6_IS_ADDR_LINKLOCAL(&a);
+}
+
 /* By hand: a socket of the application's own, or a class. */
 static void say_paces(const struct judgement *j, const struct place *p, uint64_t pace,
 		      struct advice *a)
@@ -53,7 +62,8 @@ static void say_paces(const struct judgement *j, const struct place *p, uint64_t
 		   "An application can pace itself: SO_MAX_PACING_RATE of %llu bytes/s%s.",
 		   (unsigned long long)(pace / (p->flows ?: 1)),
 		   p->flows > 1 ? ", for each of its connections" : "");
-	if (pace < LOCK_RATE && *p->dev && *p->remote && advice_rtt(j) && !p->paced)
+	if (pace < LOCK_RATE && *p->dev && *p->remote && advice_rtt(j) && !p->paced &&
+	    has_route(p->remote))
 		say_class(j, p, pace, a);
 }
 

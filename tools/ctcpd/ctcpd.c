@@ -196,6 +196,10 @@ static int read_remote(const struct command *cmd, const char *word, struct prefi
 	static const char to[] = "--to: ";
 	struct err why;
 
+	if (strchr(word, ':') && strchr(word, '%'))
+		return err_set(e, -EINVAL,
+			       "\"%s\" names a device; a remote is its address alone, %.*s",
+			       word, (int)strcspn(word, "%"), word);
 	if (cmd->takes & NEEDS_REMOTE)
 		return parse_address(word, p) ?
 		       err_set(e, -EINVAL, "\"%s\" is not an address; write e.g. 192.0.2.7",

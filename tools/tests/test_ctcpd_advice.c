@@ -376,6 +376,14 @@ static void test_overrun(void **state)
 	assert_says(&a, "SO_MAX_PACING_RATE of 111750000 bytes/s.");
 	p.acts = false;
 	p.paced = false;
+	/* ctcp-setup finds no way to it */
+	strcpy(p.remote, "fe80::1");
+	advise(&j, &p, &a);
+	assert_false(says(&a, "ctcp-setup"));
+	assert_says(&a, "SO_MAX_PACING_RATE of 111750000 bytes/s.");
+	strcpy(p.remote, "2001:db8::7");
+	advise(&j, &p, &a);
+	assert_says(&a, "ctcp-setup add NAME --to 2001:db8::7 --rate");
 	p.flows = 4;
 	advise(&j, &p, &a);
 	assert_says(&a, "SO_MAX_PACING_RATE of 27937500 bytes/s, for each of its connections.");
