@@ -92,10 +92,13 @@ reloads()
 	succeeds "a file that is wrong: the log has line and value" \
 		reload 'stays as it was: .*, line 2: poll: "500ms" is out of range; from 1s to 1min'
 	equal "a file that is wrong: what it had stays" 1s "$(value .config.poll)"
+	matches "a file that is wrong: status says so" 'line 2: poll: "500ms" is out of range' \
+		"$(value .config_error)"
 	polls_go_on
 	POLL=2s configure 'listen = 127.0.0.1:9810'
 	succeeds "a good one: the log has what changed" reload 'poll was "1s", is "2s"'
 	equal "a good one: it is in force" 2s "$(value .config.poll)"
+	equal "a good one: status says no more of the other" null "$(value .config_error)"
 	matches "metrics that are asked for are there" '^ctcpd_flows' "$(metrics)"
 	POLL=1s configure
 	succeeds "and back" reload 'poll was "2s", is "1s"'
@@ -201,6 +204,8 @@ full_disk()
 	polls_go_on
 	equal "a full disk: once" 1 "$(logged 'the history is not written')"
 	equal "a full disk: status says so" false "$(value .history_ok)"
+	matches "a full disk: status says why" 'No space left|disk is full' \
+		"$(value .history_error)"
 	matches "a full disk: why has the visit" '"verdict"' "$(ask why $DST4 --json)"
 	rm "$DISK/fill"
 	eventually 30 value_is .visits_waiting 0

@@ -84,6 +84,8 @@ static json_t *status(const struct asked *a, const struct ranked *ranked,
 	uint32_t n = ranked->n < STATUS_REMOTES ? ranked->n : STATUS_REMOTES;
 	json_t *root = totals_json(a->totals);
 
+	json_object_set_new(root, "history_error", keep_ok(a->keep) ? json_null() :
+			    json_plain(a->keep->why.text));
 	json_object_set_new(root, "pacing", answer_totals(a, ps));
 	json_object_set_new(root, "remotes_left_out", json_count(ranked->n - n));
 	json_object_set_new(root, "remotes_now", remotes_now(a, ranked));

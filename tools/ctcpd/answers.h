@@ -4,7 +4,7 @@
  * of what its history has.
  *
  * -ENOENT: nothing is known of that remote; -EINVAL: the question is none; -ENOMEM.  A history
- * that cannot be read is no error: "history_error" tells of it.
+ * that cannot be read, or of status: written, is no error: "history_error" tells of it.
  */
 #ifndef CTCPD_ANSWERS_H
 #define CTCPD_ANSWERS_H

@@ -40,6 +40,8 @@ static int status(struct daemon *d, const json_t *question, json_t **answer, str
 	json_object_set_new(*answer, "version", json_string(CTCP_VERSION));
 	json_object_set_new(*answer, "up_us", json_count(diag_clock() - d->began_us));
 	json_object_set_new(*answer, "config", config_json(&d->config));
+	json_object_set_new(*answer, "config_error", *d->refused.text ?
+			    json_plain(d->refused.text) : json_null());
 	json_object_set_new(*answer, "visits_waiting", json_count(d->keep.n));
 	json_object_set_new(*answer, "visits_lost", json_count(d->keep.lost));
 	return 0;

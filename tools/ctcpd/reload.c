@@ -119,8 +119,10 @@ void daemon_reload(struct daemon *d)
 	struct config old = d->config, read;
 	struct err e = { "" };
 
+	d->refused = e;
 	if (config_read(file, d->options.config, &read, &e)) {
 		log_say(&d->log, LOG_ERR, "the configuration stays as it was: %s", e.text);
+		d->refused = e;
 		return;
 	}
 	d->config = read;

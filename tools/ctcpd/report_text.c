@@ -54,6 +54,47 @@ static void put_left_out(FILE *out, const json_t *answer)
 
 /* --- status ------------------------------------------------------------------------ */
 
+/* Of one that is not kept everything could be written. */
+static bool keeps_none(const json_t *a)
+{
+	const json_t *config = json_object_get(a, "config");
+	const char *file = json_string_value(json_object_get(config, "history.file"));
+
+	return file && !*file;
+}
+
+/* Visits that wait are all that a history which cannot be written costs so far. */
+static void put_history(FILE *out, const json_t *a)
+{
+	bool ok = json_is_true(json_object_get(a, "history_ok"));
+	char why[SENTENCE_TEXT];
+
+	if (keeps_none(a)) {
+		fputs("history   none is kept\n", out);
+		return;
+	}
+	fprintf(out, "history   %s", ok ? "can be written; " : "cannot be written");
+	if (!ok)
+		fprintf(out, ": %s; ", cell_word(a, "history_error", why, sizeof(why)));
+	cell_put_number(out, cell_number(a, "history_failed"), "write");
+	fputs(" failed", out);
+	if (!ok)
+		fprintf(out, "; visits that wait: %llu, that were lost: %llu",
+			(unsigned long long)cell_number(a, "visits_waiting"),
+			(unsigned long long)cell_number(a, "visits_lost"));
+	fputc('\n', out);
+}
+
+/* The file as it is now is not what is in force. */
+static void put_config(FILE *out, const json_t *a)
+{
+	char why[SENTENCE_TEXT];
+
+	if (json_is_string(json_object_get(a, "config_error")))
+		fprintf(out, "config    as it was before the last reload, which was refused: %s\n",
+			cell_word(a, "config_error", why, sizeof(why)));
+}
+
 static void put_totals(FILE *out, const json_t *a)
 {
 	char bytes[ROUGH_TEXT], cpu[ROUGH_TEXT];
@@ -65,10 +106,8 @@ static void put_totals(FILE *out, const json_t *a)
 	fprintf(out, "sent      %s acknowledged, %.3g%% of the segments sent again; this host dropped ",
 		cell_amount(a, "acked_bytes", bytes), cell_resent(a));
 	cell_put_number(out, cell_number(a, "local_drops_packets"), "packet");
-	fprintf(out, "\nhistory   %s; ", json_is_true(json_object_get(a, "history_ok")) ?
-		"can be written" : "cannot be written");
-	cell_put_number(out, cell_number(a, "history_failed"), "write");
-	fprintf(out, " failed\n");
+	fputc('\n', out);
+	put_history(out, a);
 	fprintf(out, "flows     %llu: ", (unsigned long long)cell_number(a, "flows"));
 	put_counts(out, json_object_get(a, "flows_of"));
 	if (cell_number(a, "flows_left_out"))
@@ -115,6 +154,7 @@ void status_print(FILE *out, const json_t *answer)
 	bool paced = pacing_any(list);
 	size_t i;
 
+	put_config(out, answer);
 	put_totals(out, answer);
 	pacing_put_totals(out, "pacing    ", json_object_get(answer, "pacing"));
 	if (!json_array_size(list))

@@ -21,6 +21,7 @@ struct run_options {
 struct daemon {
 	struct run_options options;
 	struct config config;
+	struct err refused;		/* why the last reload was; "" = it was not */
 	struct log log;
 	struct keep keep;
 	struct observer observer;

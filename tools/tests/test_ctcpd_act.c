@@ -3090,8 +3090,6 @@ static void kept_make_room(void **state)
 	assert_said(w, "to make room", 1);
 }
 
-/* There is room a day later: nothing is sent to it, so that nothing else tries again */
-static void paced_when_there_is_room(void **state)
 /* A clock that is set back by some seconds makes none of them go that are in use. */
 static void clock_steps_back(void **state)
 {
@@ -3112,6 +3110,8 @@ static void clock_steps_back(void **state)
 	assert_int_equal(w->act->by[HANDS_CLASSES].want.n, PACED_MAX);
 }
 
+/* There is room a day later: nothing is sent to it, so that nothing else tries again */
+static void paced_when_there_is_room(void **state)
 {
 	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
@@ -3389,6 +3389,27 @@ static int asked_to_forget(struct world *w, const char *prefix, json_t **answer,
 	log_close(&d.log);
 	json_decref(question);
 	return rc;
+}
+
+/* The reload that was refused is told with what is in force all the same. */
+static void refused_reload_is_told(void **state)
+{
+	struct world *w = *state;
+	struct daemon d = { .config = w->config, .keep = w->keep, .act = w->act };
+	json_t *question = json_pack("{s:s}", "command", "status"), *answer;
+	struct err e;
+
+	d.observer.remotes = remotes_new();
+	assert_int_equal(daemon_answer(question, &answer, &d, &e), 0);
+	assert_true(json_is_null(json_object_get(answer, "config_error")));
+	json_decref(answer);
+	err_set(&d.refused, -EINVAL, "line 3 is wrong");
+	assert_int_equal(daemon_answer(question, &answer, &d, &e), 0);
+	assert_string_equal(json_string_value(json_object_get(answer, "config_error")),
+			    "line 3 is wrong");
+	json_decref(answer);
+	json_decref(question);
+	remotes_free(d.observer.remotes);
 }
 
 static void folder_moves(struct world *w, const char *from, const char *to)
@@ -3731,11 +3752,13 @@ int main(void)
 		TEST(observer_is_in_nobodys_way),
 		TEST(paced_makes_room),
 		TEST(kept_make_room),
+		TEST(clock_steps_back),
 		TEST(site_pays_for_its_own),
 		TEST(one_goes_while_hands_wait),
 		TEST(paced_when_there_is_room),
 		TEST(forget),
 		TEST(forget_is_asked_for),
+		TEST(refused_reload_is_told),
 		TEST(forget_without_a_history),
 		TEST(forgotten_while_hands_wait),
 		TEST(forgotten_after_two_weeks),
@@ -3748,4 +3771,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		TEST(clock_steps_back),

@@ -698,7 +698,11 @@ static void test_reload_listens_later(void **state)
 	assert_non_null(d.metrics);
 	assert_true(is_listened_on(s.port));
 	assert_int_equal(said_times(&said, "metrics are on 127.0.0.1:"), 1);
+	listen_changes(&d, "nowhere");
+	assert_non_null(strstr(d.refused.text, ", line 4: listen: \"nowhere\" is no address"));
+	assert_true(is_listened_on(s.port));
 	listen_changes(&d, "");
+	assert_string_equal(d.refused.text, "");
 	assert_null(d.metrics);
 	assert_false(is_listened_on(s.port));
 	said_end(&said);

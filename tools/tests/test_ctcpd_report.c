@@ -248,6 +248,61 @@ static void test_status(void **state)
 	end(&h);
 }
 
+static void assert_status(json_t *answer, const char *part)
+{
+	char *text = printed(status_print, answer);
+
+	assert_has(text, part);
+	free(text);
+}
+
+static void set_word(json_t *o, const char *key, const char *value)
+{
+	json_object_set_new(o, key, json_string(value));
+}
+
+/* Why the history cannot be written, what that costs; and where none is kept, that */
+static void test_status_history(void **state)
+{
+	struct err e;
+	struct host h;
+	json_t *answer;
+
+	(void)state;
+	begin(&h);
+	assert_int_equal(answer_status(&h.asked, &answer, &e), 0);
+	assert_true(json_is_null(json_object_get(answer, "history_error")));
+	assert_status(answer, "\nhistory   can be written; 0 writes failed\n");
+	json_decref(answer);
+	h.totals.history_ok = false;
+	h.totals.history_failed = 3;
+	h.keep.rc = err_set(&h.keep.why, -ENOSPC, "the disk is full");
+	assert_int_equal(answer_status(&h.asked, &answer, &e), 0);
+	assert_string_equal(word(answer, "history_error"), "the disk is full");
+	json_object_set_new(answer, "visits_waiting", json_integer(5));
+	json_object_set_new(answer, "visits_lost", json_integer(1));
+	assert_status(answer, "\nhistory   cannot be written: the disk is full; 3 writes failed; visits that wait: 5, that were lost: 1\n");
+	json_object_set_new(answer, "config", json_object());
+	set_word(json_object_get(answer, "config"), "history.file", "");
+	assert_status(answer, "\nhistory   none is kept\n");
+	json_decref(answer);
+	end(&h);
+}
+
+/* Whoever reloaded it and looks what has come of it is told. */
+static void test_status_config(void **state)
+{
+	json_t *answer = json_object();
+	char *text = printed(status_print, answer);
+
+	(void)state;
+	assert_null(strstr(text, "config"));
+	free(text);
+	set_word(answer, "config_error", "/etc/ctcpd.conf, line 3: \"mod\" is no key");
+	assert_status(answer, "config    as it was before the last reload, which was refused: /etc/ctcpd.conf, line 3: \"mod\" is no key\n");
+	json_decref(answer);
+}
+
 /* Two remotes of the history that something can be done about, and two of which not */
 static void test_report(void **state)
 {
@@ -539,6 +594,8 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_status_history),
+		cmocka_unit_test(test_status_config),
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_report_now),
 		cmocka_unit_test(test_report_nothing),
