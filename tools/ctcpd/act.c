@@ -164,6 +164,10 @@ void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, in
 	a->step++;
 	a->us = now_us;
 	a->let_goes = 0;
+	if (act_lock_is_removed(a)) {
+		act_unlock(a);
+		act_unknow(a);
+	}
 	if (a->anew != a->keep->anew)
 		act_load(a, now);
 	act_devices_follow(a);

@@ -198,6 +198,7 @@ void act_note_force(struct act *a, struct acting *e);
 /* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
 int act_lock(struct act *a, struct err *e);
 void act_unlock(struct act *a);
+bool act_lock_is_removed(const struct act *a);	/* its file, by somebody */
 /* Whether one has been here since the machine was booted, as far as that can be told */
 bool act_was_locked(void);
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One ctcpd of a network namespace changes what is paced: beside the state of ctcp-setup lies a
- * file that it has locked for as long as it may, which it can neither lose nor forget to give back.
+ * file that it has locked for as long as it may, which it cannot forget to give back.  Where
+ * somebody removes that file the next daemon would lock another one, so that it is looked at with
+ * each poll.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "act_inside.h"
@@ -55,6 +58,13 @@ int act_lock(struct act *a, struct err *e)
 	}
 	store_close(&s);
 	return rc;
+}
+
+bool act_lock_is_removed(const struct act *a)
+{
+	struct stat st;
+
+	return a->lock >= 0 && !fstat(a->lock, &st) && !st.st_nlink;
 }
 
 bool act_was_locked(void)

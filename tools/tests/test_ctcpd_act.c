@@ -2982,6 +2982,43 @@ static void another_daemon(void **state)
 	assert_said(w, "though mode = act: another ctcpd paces", 1);
 }
 
+static void remove_lock(const struct world *w)
+{
+	char command[PATH_MAX + 32];
+
+	snprintf(command, sizeof(command), "rm '%s'/ctcpd-*.lock", w->place->dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* It is taken anew; where another daemon was first that one paces, until it ends. */
+static void lock_is_removed(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct second b;
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	remove_lock(w);
+	polls(w, 1);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	second_begin(&b, w, MODE_ACT);
+	assert_true(is_refused(&b));
+	second_end(&b, w->now);
+	remove_lock(w);
+	second_begin(&b, w, MODE_ACT);
+	assert_false(is_refused(&b));
+	polls(w, 1);
+	assert_non_null(strstr(act_totals(w->act)->unable, "another ctcpd paces"));
+	assert_int_equal(rate_of(w, s), rate);
+	second_end(&b, w->now);
+	polls(w, 13);
+	assert_true(act_totals(w->act)->acts);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_said(w, "left alone", 0);
+}
+
 static void another_daemon_takes_over(void **state)
 {
 	struct world *w = *state;
@@ -3749,6 +3786,7 @@ int main(void)
 		TEST(subnet_changed_by_hand),
 		TEST(another_daemon),
 		TEST(another_daemon_takes_over),
+		TEST(lock_is_removed),
 		TEST(observer_is_in_nobodys_way),
 		TEST(paced_makes_room),
 		TEST(kept_make_room),
