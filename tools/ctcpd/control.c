@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "holder.h"
 
 #define QUESTION_MOST	4096U	/* bytes, with the newline */
 #define TICK_MS		250U	/* how late a client may be dropped */
@@ -261,6 +262,16 @@ static int make_folder(const char *file, struct err *e)
 		       dir, strerror(errno));
 }
 
+static int is_held(const struct control *c, struct err *e)
+{
+	char pid[PID_LEN];
+
+	if (holder_of_lock(c->lock, pid))
+		return err_set(e, -EADDRINUSE, "another ctcpd answers at %s already, process %s",
+			       c->file, pid);
+	return err_set(e, -EADDRINUSE, "another ctcpd answers at %s already", c->file);
+}
+
 static int lock(struct control *c, struct err *e)
 {
 	char file[sizeof(c->file) + 8];
@@ -273,7 +284,7 @@ static int lock(struct control *c, struct err *e)
 	if (!flock(c->lock, LOCK_EX | LOCK_NB))
 		return 0;
 	if (errno == EWOULDBLOCK)
-		return err_set(e, -EADDRINUSE, "another ctcpd answers at %s already", c->file);
+		return is_held(c, e);
 	return err_set(e, -errno, "%s cannot be locked: %s", file, strerror(errno));
 }
 

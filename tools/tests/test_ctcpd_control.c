@@ -321,6 +321,7 @@ static void test_second(void **state)
 {
 	struct control *c = opened(), *second;
 	struct stat st;
+	char process[40];
 	struct err e;
 	int rc;
 
@@ -331,6 +332,8 @@ static void test_second(void **state)
 	assert_null(second);
 	assert_int_equal(rc, -EADDRINUSE);
 	assert_non_null(strstr(e.text, "another ctcpd answers at"));
+	snprintf(process, sizeof(process), " already, process %d", getpid());
+	assert_non_null(strstr(e.text, process));
 	assert_int_equal(access(file, F_OK), 0);
 	control_close(c);
 	assert_int_equal(access(file, F_OK), -1);
