@@ -13,12 +13,21 @@
 /* What is true of it, whatever the configuration says */
 void daemon_say_mode(struct daemon *d)
 {
-	bool acts = act_totals(d->act)->acts;
+	const struct act_totals *t = act_totals(d->act);
 
-	d->said_acts = acts;
-	log_say(&d->log, LOG_INFO, "ctcpd %s %s", CTCP_VERSION,
-		acts ? "paces what is overrun" : "observes; it changes nothing");
-	notify(acts ? "STATUS=paces what is overrun" : "STATUS=observes");
+	d->said_acts = t->acts;
+	if (t->acts) {
+		log_say(&d->log, LOG_INFO, "ctcpd %s paces what is overrun", CTCP_VERSION);
+		notify("STATUS=paces what is overrun");
+	} else if (*t->unable) {
+		log_say(&d->log, LOG_WARNING,
+			"ctcpd %s observes, as it cannot pace; what is paced stays so",
+			CTCP_VERSION);
+		notify("STATUS=observes, as it cannot pace: ctcpd status says why");
+	} else {
+		log_say(&d->log, LOG_INFO, "ctcpd %s observes; it changes nothing", CTCP_VERSION);
+		notify("STATUS=observes");
+	}
 }
 
 /* The next poll is a whole interval away. */

@@ -711,6 +711,32 @@ static void test_reload_listens_later(void **state)
 	unlink(file);
 }
 
+/* Of one that is to pace and cannot: what it paced before stays, so that it changes not nothing */
+static void test_what_it_does(void **state)
+{
+	struct fake_act f = { .totals = { .acts = true, .unable = "" } };
+	struct daemon d = { .act = (struct act *)&f };
+	struct said said;
+
+	(void)state;
+	log_open(&d.log, false);
+	said_begin(&said);
+	daemon_say_mode(&d);
+	assert_true(d.said_acts);
+	assert_int_equal(said_times(&said, " paces what is overrun\n"), 1);
+	f.totals.acts = false;
+	daemon_say_mode(&d);
+	assert_false(d.said_acts);
+	assert_int_equal(said_times(&said, " observes; it changes nothing\n"), 1);
+	f.totals.unable = "it needs CAP_NET_ADMIN";
+	daemon_say_mode(&d);
+	assert_int_equal(said_times(&said, " observes, as it cannot pace; what is paced stays"), 1);
+	assert_int_equal(said_times(&said, "changes nothing"), 1);
+	said_end(&said);
+	said_close(&said);
+	log_close(&d.log);
+}
+
 /* How many of @n the server has closed, within 200 ms for each that it has not */
 static unsigned int closed_of(const int *fds, unsigned int n)
 {
@@ -824,6 +850,7 @@ int main(void)
 		cmocka_unit_test(test_used_port),
 		cmocka_unit_test(test_listens_later),
 		cmocka_unit_test(test_reload_listens_later),
+		cmocka_unit_test(test_what_it_does),
 		cmocka_unit_test(test_idle_clients),
 		cmocka_unit_test(test_slow_reader),
 		cmocka_unit_test(test_stop),
