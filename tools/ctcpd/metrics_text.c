@@ -257,7 +257,8 @@ static void put_act(struct out *o, const struct act_totals *t)
 	put_one(o, "unfit_devices", "gauge",
 		"Devices on which a remote is to be paced and nothing can be, or that are gone.",
 		t->unfit, 1);
-	put_one(o, "stood_down_remotes", "gauge", "Those that are left to somebody else.",
+	put_one(o, "stood_down_remotes", "gauge",
+		"Those that are left alone, as somebody changed or set up what stands there.",
 		t->stood_down, 1);
 	put_one(o, "rate_changes_total", "counter", "Rates that were set or taken back.",
 		t->paced_changes, 1);

@@ -28,7 +28,7 @@ static void put_counts(FILE *out, const json_t *t)
 {
 	const json_t *by = json_object_get(t, "paced_by");
 
-	fprintf(out, "%llu paced (%llu being tried, %llu kept; %llu by classes, %llu by sockets), %llu taken back, %llu left to somebody else; ",
+	fprintf(out, "%llu paced (%llu being tried, %llu kept; %llu by classes, %llu by sockets), %llu taken back, %llu left alone; ",
 		(unsigned long long)cell_number(t, "paced"),
 		(unsigned long long)cell_number(t, "trying"),
 		(unsigned long long)cell_number(t, "kept"),

@@ -349,7 +349,7 @@ static void test_totals(void **state)
 	assert_int_equal(number(t, "rate_changes"), 17);
 	assert_int_equal(number(t, "polls_failed"), 1);
 	json_decref(answer);
-	assert_status(&h, "\npacing    acts: 3 paced (1 being tried, 2 kept; 1 by classes, 2 by sockets), 4 taken back, 1 left to somebody else; 17 changes of a rate, 1 poll failed to make them\n");
+	assert_status(&h, "\npacing    acts: 3 paced (1 being tried, 2 kept; 1 by classes, 2 by sockets), 4 taken back, 1 left alone; 17 changes of a rate, 1 poll failed to make them\n");
 	h.act.totals.unable = "CAP_NET_ADMIN is not there";
 	assert_status(&h, "\npacing    cannot act, though mode = act: CAP_NET_ADMIN is not there\n          3 paced");
 	h.act.totals = (struct act_totals){ .unable = "" };
