@@ -98,7 +98,7 @@ SCHEMA = {
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
              "measure": text, "measures": words, "x": text, "y": text,
              "runs": words, "every": units.time, "clip": number, "resent": switch,
-             "columns": count, "alike": number,
+             "columns": count, "alike": number, "mean": units.time, "until": number,
              "log": _one_of("x", "y", "xy"),
              "panels": _one_of("run", "flow", "first", "line")},
 }
@@ -293,6 +293,8 @@ def _check_plot(plot):
     in_time = plot["kind"] in ("over_time", "arrivals")
     if plot.get("resent") and plot["kind"] != "over_time":
         raise BenchError("plot.resent: segments sent again are drawn over time only")
+    for word in {"mean", "until"} & set(plot) if plot["kind"] != "over_time" else ():
+        raise BenchError(f"plot.{word} is for plots over time")
     if not in_time and "x" not in plot:
         raise BenchError("plot.x is missing: what is the first axis, and in what unit?")
     if not in_time and plot.get("panels", "line") != "line":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a plot shows: its panels, their lines, and what stands beside the axes.
 
-over_time   goodput of every flow, half a second each or `every`: a line for each
+over_time   goodput of every flow, half a second each or `every`: a line for each;
+            of a program that works in bursts, means over `mean` of that
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
 arrivals    the first frames at the receiver, each at its time
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 import axes
 import results
+import units
 from errors import BenchError
 from judge import shown
 
@@ -113,7 +115,8 @@ def _in_time(experiment, asked, what):
     """The series of each flow in each run, or of those that the plot names; of a run
     and of what was kept of it the same"""
     lines = [Line(_ways_of(label, experiment["axes"].get(label, []), flow, flows),
-                  [(t, value, value, value) for t, value in results.kept(points)],
+                  [(t, value, value, value)
+                   for t, value in drawn_of(results.kept(points), asked)],
                   resent=resent_of(experiment, label, flow))
              for label, flows in experiment["series"].items()
              if label in asked.get("runs", [label])
@@ -121,6 +124,20 @@ def _in_time(experiment, asked, what):
     return Plot(experiment["description"]["title"], "time, s", what,
                 panels_of(lines, asked.get("panels")), clip=asked.get("clip"),
                 columns=asked.get("columns"))
+
+
+def drawn_of(points, asked):
+    """Those before `until`; where the plot asks for means, the mean of each stretch, at
+    its middle.  A stretch that the end cuts to less than half is none."""
+    points = [(t, y) for t, y in points if t < asked.get("until", math.inf)]
+    if "mean" not in asked:
+        return points
+    long, stretches = units.time(asked["mean"]), {}
+    for t, y in points:
+        stretches.setdefault(math.floor(t / long), []).append(y)
+    most = max(map(len, stretches.values()), default=0)
+    return [((n + 0.5) * long, statistics.fmean(ys)) for n, ys in stretches.items()
+            if 2 * len(ys) >= most]
 
 
 def resent_of(experiment, label, flow):

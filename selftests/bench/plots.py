@@ -276,7 +276,18 @@ def draw_bars(pair, panel, plot, spans):
                           panels.above([line], plot).items()}, spans, beside=False)
         draw_numbers(pair, panels.numbers_of(line, plot, spans[1]), offset)
     for offset, line in zip(offsets, panel.lines):
+        draw_levels(pair, [(x + offset, y) for x, y in line.model],
+                    wide * 0.92)
         draw_crosses(pair, [(x + offset, y) for x, y in line.paper], "black")
+
+
+def draw_levels(pair, points, wide):
+    """The model's of bars: dashes across each, on white, to be seen on the bar, too"""
+    there = [(x, y) for x, y in points if y is not None]
+    for colour, style in (("white", "-"), (GREY, DASHES)) if there else ():
+        pair.hlines([y for _, y in there], [x - wide / 2 for x, _ in there],
+                    [x + wide / 2 for x, _ in there], color=colour, linestyle=style,
+                    linewidth=3.5, zorder=2.5)
 
 
 def draw_numbers(pair, numbers, offset):

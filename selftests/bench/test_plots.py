@@ -258,6 +258,17 @@ class Panels(unittest.TestCase):
         with self.assertRaisesRegex(BenchError, "no line; are plot.runs"):
             panels.plot_of(some)
 
+    def test_means_over_time(self):
+        points = [(0.1, 4), (0.6, 8), (1.1, 1), (1.6, 3), (2.1, 5)]
+        self.assertEqual(panels.drawn_of(points, {}), points)
+        self.assertEqual(panels.drawn_of(points, {"until": 1.1}), points[:2])
+        self.assertEqual(panels.drawn_of(points, {"mean": "1s"}),
+                         [(0.5, 6), (1.5, 2), (2.5, 5)])
+        more = [(0.3, 0), (0.9, 0)] + points        # the last: one of four
+        self.assertEqual(panels.drawn_of(more, {"mean": "1s"}), [(0.5, 3), (1.5, 2)])
+        plot = panels.plot_of(in_time(["a b"], "f", mean="2s", until=2))
+        self.assertEqual(plot.panels[0].lines[0].points, [(1, 0.5, 0.5, 0.5)])
+
     def test_a_name_looks_the_same_in_all_panels(self):
         both = in_time(["a 1", "b 1"], "fg", panels="run")
         both["series"]["b 1"].pop("f")
@@ -425,6 +436,13 @@ class Plots(unittest.TestCase):
         one["rows"][0].update(low=3)
         self.assertGreater(self.drawn(one)[1].count('id="LineCollection'),
                            before.count('id="LineCollection'))
+
+    def test_models_of_bars_are_drawn(self):
+        one = experiment({"1ms": {"x": 4}, "5ms": {"x": 5}}, kind="bars")
+        before = self.drawn(one)[1]
+        self.assertEqual(before.count('id="LineCollection'), 0)
+        one["rows"][0].update(model=4.5)
+        self.assertEqual(self.drawn(one)[1].count('id="LineCollection'), 2)
 
     def test_colours_differ_in_grey(self):
         def lightness(colour):

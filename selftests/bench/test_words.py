@@ -113,6 +113,9 @@ class Descriptions(unittest.TestCase):
                     "kind": "against", "measure": "goodput", "x": "", "panels": "run"}),
                 ('panels: "all" is none of run, flow, first, line', {
                     "kind": "over_time", "panels": "all"}),
+                ("plot.mean is for plots over time", {
+                    "kind": "bars", "measure": "goodput", "x": "", "mean": "1s"}),
+                ("plot.until is for plots over time", {"kind": "arrivals", "until": 1}),
                 ('log: "yx" is none of x, y, xy', {"kind": "bars", "log": "yx"})):
             self.refused(words, plot=plot)
         description.check(small(plot={"kind": "over_time", "panels": "flow", "clip": 9}))
