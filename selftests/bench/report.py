@@ -16,6 +16,7 @@ from figures import METRICS
 
 LEFT_OUT = Path(__file__).parent / "left-out.toml"
 PAPERS = Path(__file__).parent / "papers.toml"
+WORDS = Path(__file__).parent / "words.toml"
 
 VERDICTS = """A figure is **reproduced** where ours is the paper's within what a run or a
 reading of its plot differs by, or where the paper shows a shape and ours has it;
@@ -149,7 +150,8 @@ def opening(about):
             "[results.json](results.json), and this report is made from it. Figures with "
             "a range are medians of several seeds, from the lowest to the highest; those "
             "without are of one run, or of several that were the same. In plots, crosses "
-            "are the paper's and dashes a model's.", ""]
+            "are the paper's and dashes a model's. [Words](#words) has what the terms mean.",
+            ""]
 
 
 def carried(about):
@@ -158,7 +160,8 @@ def carried(about):
              for kernel, ranges in about["kernels"].items()
              for axis, span in ranges.items()]
     return ["What the lab carries without our code (an experiment outside of it is not "
-            "reported). Rates are in bit/s, rtt in s, loss in parts of 1.", "",
+            "reported; rarer loss is where what was lost is counted). Rates are in bit/s, rtt in "
+            "s, loss in parts of 1.", "",
             *table_of([["what", "kernel", "from", "to"], *lines])]
 
 
@@ -215,6 +218,13 @@ def left_out():
     return ["## What is not made", "", *table_of([["source", "what", "why not"], *lines])]
 
 
+def words():
+    """What terms of the report mean"""
+    lines = [[f'**{one["word"]}**', one["means"]] for one in
+             tomllib.loads(WORDS.read_text(encoding="utf-8"))["word"]]
+    return ["## Words", "", *table_of([["", "means here"], *lines])]
+
+
 def papers():
     """Whose experiments these are"""
     return ["## The papers", "", *(f"- {one['text']}" for one in
@@ -236,7 +246,7 @@ def body(about, experiments, pictures):
     """[line] of all of it; @pictures: {id: its file's name}"""
     experiments = in_order(experiments)
     lines = (opening(about) + contents(experiments) + headlines(experiments, pictures) +
-             papers() + left_out())
+             words() + papers() + left_out())
     part = None
     for experiment in experiments:
         d = experiment["description"]

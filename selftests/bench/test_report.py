@@ -103,6 +103,16 @@ class Report(unittest.TestCase):
         self.assertIn("| rtt | 6.1 | 0.001 | 0.3 |", lines)
         self.assertIn("| loss | 6.1 | nothing | held |", lines)
 
+    def test_words_and_what_is_not_made_come_before_the_experiments(self):
+        lines = report.body(ABOUT, [], {})
+        heads = [line for line in lines if line.startswith("## ")]
+        self.assertEqual(heads, ["## Results", "## Words", "## The papers",
+                                 "## What is not made"])
+        said = "\n".join(lines)
+        for word in "goodput", "fcwnd", "burst, limit", "BDP", "breaker", "of the line", \
+                "semi-guaranteed":
+            self.assertRegex(said, rf"\| \*\*[^|]*{word}")
+
     def test_numbers(self):
         self.assertEqual([judge.shown(v) for v in
                           (None, 0, 3, 3805.6, 0.00171, float("inf"), 99.54)],
