@@ -616,8 +616,9 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 		return false;
 	fill_losses(&say, j);
 	if (against_chance_where(&say) >= against_chance_of_losses(f, &say))
-		return says(j, VERDICT_OVERRUN, at_same_window(&say) ? REASON_SAME_WINDOW :
-							       REASON_LARGE_WINDOW);
+		return says(j, VERDICT_OVERRUN,
+			    at_large_windows(&say) && !at_same_window(&say) ?
+				    REASON_LARGE_WINDOW : REASON_SAME_WINDOW);
 	if (has_even_rate(&say) && say.even_rate >= against_chance_of_losses(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_EVEN_RATE);
 	if (is_regular(f, &say) || (!come_in_bursts(f, &say) && say.even >= say.response))

@@ -118,6 +118,20 @@ static void test_verdict(void **state)
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
 
+/* Behind a queue it is the windows themselves that tell, where the rate is always the same. */
+static void test_steady_rate(void **state)
+{
+	struct flow f = saws(60, 100, 150, 30000);
+	unsigned int i;
+
+	(void)state;
+	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
+	for (i = 0; i < 20; i++)
+		series_add(&f.facts.rates, 1000000);
+	assert_in_range(judged(&f).spread, 220, 400);
+	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
+}
+
 /* 100 segments in 200 ms, windows of 60 at loss: an eighth of these is a queue of 15 ms. */
 static void test_queue(void **state)
 {
@@ -168,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_which),
 		cmocka_unit_test(test_not_these),
 		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_steady_rate),
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_chance),
 	};
