@@ -30,6 +30,7 @@ static void halve(struct delivered *d)
 	d->cells /= 2;
 	d->squares /= 2;
 	d->variance /= 2;
+	d->squares_vary /= 2;
 }
 
 static void begin_cell(struct delivered *d)
@@ -56,9 +57,24 @@ static void begin_rate(struct delivered *d)
 }
 
 /*
- * Chance loses n p of n segments, with a variance of n p (1 - p): of d that get through that is
- * d p.  The rate is that of cells before, and not of this one, which would be nearer to itself.
+ * Chance loses n p of n segments, with a variance of n p (1 - p).  p is that of this cell, of which
+ * nothing but x, what it lost, is known: x (1 - p) has that mean, whatever p was in other cells.
+ * Those that lost much more may be far from the rate, and not counted.  The square of the
+ * deviation has the variance 2 (n p)^2 + n p (spacing.c): 2 x^2 + x has a little more on average.
  */
+static void count_cell(struct delivered *d, float off, float p)
+{
+	float lost = (float)d->cell_lost, arrives = 1 - p;
+
+	d->squares += off * off;
+	d->variance += lost * arrives;
+	d->squares_vary += (2 * lost * lost + lost) * arrives * arrives;
+	d->cells++;
+	if (d->cells > CELLS_MAX)
+		halve(d);
+}
+
+/* The rate is that of cells before, and not of this one, which would be nearer to itself. */
 static void hold_against_rate(struct delivered *d)
 {
 	float us = (float)d->cell_us, p = d->lost / (d->segs + d->lost);
@@ -71,13 +87,8 @@ static void hold_against_rate(struct delivered *d)
 	}
 	d->far = 0;
 	d->rate += WEIGHT * off / us;
-	if (d->lost < LOST_LEAST || variance < VARIANCE_LEAST)
-		return;
-	d->squares += off * off;
-	d->variance += variance;
-	d->cells++;
-	if (d->cells > CELLS_MAX)
-		halve(d);
+	if (d->lost >= LOST_LEAST && variance >= VARIANCE_LEAST)
+		count_cell(d, off, p);
 }
 
 static void close_cell(struct delivered *d, const struct sample *s)
@@ -107,20 +118,19 @@ void delivered_add(struct delivered *d, const struct interval *i, bool held)
 
 /*
  * What is delivered varies by what chance loses at least, however evenly it is sent, unless a
- * queue behind the loss evens it, of as many segments as it varies by.  The variance of the sum
- * of squares is 2 + 1 / (n p) for each cell (spacing.c).
+ * queue behind the loss evens it, of as many segments as it varies by.
  */
 void delivered_say(const struct delivered *d, struct delivered_say *say)
 {
-	double shape;
+	double variance = d->variance;
 
 	*say = (struct delivered_say) { .dispersion = 1, .queue = HUGE_VAL };
 	if (d->us > 0)
 		say->queue = (double)d->queued / d->us * d->segs / d->us;
-	if (d->cells < 2)
+	/* late D-SACKs may leave less than nothing lost in the cells that count */
+	if (d->cells < 2 || variance <= 0)
 		return;
-	say->dispersion = d->squares / d->variance;
-	shape = d->cells / (2 + 1 / VARIANCE_LEAST);
-	if (say->dispersion < 1 && say->queue * say->queue < d->variance / d->cells)
-		say->even = spacing_even(say->dispersion, shape);
+	say->dispersion = d->squares / variance;
+	if (say->dispersion < 1 && say->queue * say->queue < variance / d->cells)
+		say->even = spacing_even(say->dispersion, variance * variance / d->squares_vary);
 }

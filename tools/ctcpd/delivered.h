@@ -18,6 +18,7 @@ struct delivered {
 	float cells;		/* how many are near that rate; as all sums it shrinks by age */
 	float squares;		/* sum over these: what is delivered less what the rate would, ^2 */
 	float variance;		/* ... and what chance would have that vary by, segments^2 */
+	float squares_vary;	/* ... and the variance of @squares by chance, segments^4 */
 	uint32_t cell_us;	/* the cell that is being filled; an hour at most */
 	uint32_t cell_segs;
 	int32_t cell_lost;	/* < 0 by a D-SACK for what an earlier one sent again */

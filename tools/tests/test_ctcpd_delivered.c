@@ -108,7 +108,8 @@ static void test_rate(void **state)
 	put(&d, LOOK, 960, 40, 0);
 	assert_true(d.cells == 1);
 	near(d.squares, 100, 0.01);
-	near(d.variance, 950 * 90 / 2000.0, CLOSE);
+	near(d.variance, 40 * (1 - 90 / 2000.0), CLOSE);
+	near(d.squares_vary, (2 * 40 * 40 + 40) * 0.955 * 0.955, 0.1);
 	near(d.rate * LOOK, 950 + 10 / 16.0, CLOSE);
 	put(&d, 2 * LOOK, 1900, 100, 0);	/* of twice the time */
 	assert_true(d.cells == 2);
@@ -214,7 +215,8 @@ static void test_dispersion(void **state)
 
 	(void)state;
 	near(say.dispersion, 5.16 * 5.16 / 47.5, 0.01);
-	near(say.even, spacing_even(say.dispersion, 2000 / 2.25), CLOSE);
+	/* 2 x^2 + x of x = 50, over x^2 */
+	near(say.even, spacing_even(say.dispersion, 2000 / (2 + 1 / 50.0)), 0.1);
 	say = of(2000, 20, 0);
 	near(say.dispersion, 10.32 * 10.32 / 47.5, 0.02);
 	assert_true(say.even == 0);
@@ -276,6 +278,101 @@ static void test_broad(void **state)
 			fail_msg("flow %u: expected a dispersion of more than 1, got %g", n,
 				 say.dispersion);
 	}
+}
+
+/* --- losses that change ---------------------------------------------------- */
+
+/* @n looks of a flow that paces at one rate, and loses each segment with probability @p */
+static void paced(struct delivered *d, uint64_t *seed, unsigned int n, double p)
+{
+	for (; n; n--) {
+		uint32_t lost = lost_of(seed, 1000, p);
+
+		put(d, LOOK, 1000 - lost, lost, 0);
+	}
+}
+
+static void expect_not_even(const struct delivered *d)
+{
+	struct delivered_say say;
+
+	delivered_say(d, &say);
+	assert_true(d->cells > 100);
+	if (say.even >= 5)
+		fail_msg("expected less than 5, got %g by a dispersion of %g", say.even,
+			 say.dispersion);
+}
+
+/* A radio link that gets better: what it lost before says nothing of how even it is now. */
+static void test_fewer(void **state)
+{
+	struct delivered d = { .rate = 0 };
+	uint64_t seed = 1;
+
+	(void)state;
+	paced(&d, &seed, 150, 0.05);
+	expect_not_even(&d);
+	paced(&d, &seed, 300, 0.003);
+	expect_not_even(&d);
+}
+
+/* Losses in one look of twenty are far from the rate of the others, which lose little. */
+static void test_fades(void **state)
+{
+	struct delivered d = { .rate = 0 };
+	uint64_t seed = 1;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 30; i++) {
+		paced(&d, &seed, 1, 0.3);
+		paced(&d, &seed, 19, 0.001);
+	}
+	expect_not_even(&d);
+}
+
+/* After Gilbert and Elliott, segment by segment: 1000 of 40,000 are bad, and lose a half. */
+static void test_gilbert(void **state)
+{
+	uint64_t seed = 1;
+	unsigned int n, i, k;
+
+	(void)state;
+	for (n = 0; n < 20; n++) {
+		struct delivered d = { .rate = 0 };
+		bool bad = false;
+
+		for (i = 0; i < 600; i++) {
+			uint32_t lost = 0;
+
+			for (k = 0; k < 1000; k++) {
+				if (uniform(&seed) < (bad ? 0.001 : 0.000025))
+					bad = !bad;
+				lost += bad && uniform(&seed) < 0.5;
+			}
+			put(&d, LOOK, 1000 - lost, lost, 0);
+		}
+		expect_not_even(&d);
+	}
+}
+
+/* D-SACKs for what far cells sent again leave nothing in those that count. */
+static void test_none_left(void **state)
+{
+	struct sample now = { .rtt_us = RTT };
+	struct interval i = { .now = &now, .us = LOOK, .segs = 1000, .delivered = 1000 };
+	struct delivered d = { .rate = 0 };
+	struct delivered_say say;
+
+	(void)state;
+	steady(&d, 1, 1000);
+	put(&d, LOOK, 500, 500, 0);
+	i.dsack_dups = 20;
+	delivered_add(&d, &i, false);
+	delivered_add(&d, &i, false);
+	assert_true(d.cells == 2 && d.variance < 0);
+	delivered_say(&d, &say);
+	assert_true(say.dispersion == 1 && say.even == 0);
 }
 
 /* --- verdicts -------------------------------------------------------------- */
@@ -390,6 +487,10 @@ int main(void)
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_broad),
+		cmocka_unit_test(test_fewer),
+		cmocka_unit_test(test_fades),
+		cmocka_unit_test(test_gilbert),
+		cmocka_unit_test(test_none_left),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_verdict_of_held),
 		cmocka_unit_test(test_held_by),
