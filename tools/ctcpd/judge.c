@@ -610,22 +610,29 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 	return against_chance(f, say) - M_LN2;
 }
 
+static enum reason where_most(const struct losses_say *say)
+{
+	return at_large_windows(say) && !at_same_window(say) ? REASON_LARGE_WINDOW :
+							       REASON_SAME_WINDOW;
+}
+
 static bool overruns(const struct flow_facts *f, struct losses_say say, struct judgement *j)
 {
 	if (overrun_shown(f, &say) < NOT_CHANCE)
 		return false;
 	fill_losses(&say, j);
 	if (against_chance_where(&say) >= against_chance_of_losses(f, &say))
-		return says(j, VERDICT_OVERRUN,
-			    at_large_windows(&say) && !at_same_window(&say) ?
-				    REASON_LARGE_WINDOW : REASON_SAME_WINDOW);
+		return says(j, VERDICT_OVERRUN, where_most(&say));
 	if (has_even_rate(&say) && say.even_rate >= against_chance_of_losses(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_EVEN_RATE);
 	if (is_regular(f, &say) || (!come_in_bursts(f, &say) && say.even >= say.response))
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
 	if (has_one_rate(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_BURSTS);
-	return says(j, VERDICT_OVERRUN, loses_at_starts(f) ? REASON_STARTS : REASON_FASTER);
+	if (loses_at_starts(f))
+		return says(j, VERDICT_OVERRUN, REASON_STARTS);
+	return says(j, VERDICT_OVERRUN, loses_when_faster(f, &say) ? REASON_FASTER :
+								     REASON_EVEN_RATE);
 }
 
 static bool by_losses(const struct flow_facts *f, const struct losses_say *say,

@@ -418,6 +418,31 @@ static void test_verdict(void **state)
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
 
+/*
+ * Its losses come in bursts, too, which chance allows even less; but its rate changes: it is
+ * neither one rate nor a ceiling.
+ */
+static void test_verdict_of_bursts(void **state)
+{
+	static const uint32_t segs[] = { 1200, 700, 780, 860, 940, 1020 };
+	struct flow f;
+	unsigned int k, i;
+
+	(void)state;
+	flow_begin(&f, "bbr");
+	f.now.conn.min_rtt = RTT;
+	for (k = 0; k < ARRAY_SIZE(segs); k++) {
+		for (i = 0; i < 20; i++) {
+			uint32_t lost = i % 10 ? 10 : 300;
+
+			look(&f, segs[k] + lost)->retrans = lost;
+			f.i.delivered = segs[k];
+			add(&f);
+		}
+	}
+	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
+}
+
 /* For a tenth of the time something else holds it: the rest may be even by that, too. */
 static void test_verdict_of_held(void **state)
 {
@@ -492,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_gilbert),
 		cmocka_unit_test(test_none_left),
 		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_verdict_of_bursts),
 		cmocka_unit_test(test_verdict_of_held),
 		cmocka_unit_test(test_held_by),
 	};

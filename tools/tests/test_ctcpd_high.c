@@ -132,6 +132,28 @@ static void test_steady_rate(void **state)
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 }
 
+/*
+ * Windows of 8 and 9 are alike, but for their step; evenly spaced losses show an overrun.  None
+ * of it is said of large windows.
+ */
+static void test_small(void **state)
+{
+	struct flow f;
+	unsigned int i;
+
+	(void)state;
+	flow_begin_cut(&f, "reno");
+	for (i = 0; i < 60; i++) {
+		f.now.snd_cwnd = i % 3 ? 12 : 16 + i / 3 % 2 * 2;
+		look(&f, 400 + i * 37 % 80)->retrans = i % 3 ? 0 : 1;
+		if (i % 3 == 0)
+			f.now.snd_ssthresh = f.now.snd_cwnd / 2;
+		f.now.snd_cwnd = 12;
+		add(&f);
+	}
+	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
+}
+
 /* 100 segments in 200 ms, windows of 60 at loss: an eighth of these is a queue of 15 ms. */
 static void test_queue(void **state)
 {
@@ -183,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_not_these),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_steady_rate),
+		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_chance),
 	};
