@@ -9,14 +9,14 @@
 
 #define CELL_MOST_US	3600000000U	/* more does not fit */
 #define CELL_SEGS	64U	/* delivered: of fewer an ACK of two is as much as chance */
-#define CELLS_MAX	3000.0F	/* ten minutes of looks; then each sum is halved */
+#define US_MAX		600000000.0F	/* ten minutes; then each sum is halved */
 #define LOST_LEAST	64.0F	/* segments, from which p is known to an eighth */
 #define VARIANCE_LEAST	4.0F	/* segments^2 of a cell: of less, a loss or two are most of it */
 #define WEIGHT		0.0625F	/* of a cell in the rate */
 /*
- * Standard deviations: by chance one cell of a million is as far from the rate, which is that of
- * a bucket that was full, or of BBR's window of four segments.  What varies by much more than
- * chance is spread over all of that range, to a variance of FAR^2 / 3.
+ * Standard deviations: by chance one cell of a million is as far from the rate; a policer's bucket
+ * that was full is, and BBR's window of four segments.  What varies by much more than chance is
+ * spread over all of that range, to a variance of FAR^2 / 3.
  */
 #define FAR		5.0F
 #define FAR_MOST	3U	/* in a row: then that is the rate */
@@ -70,8 +70,6 @@ static void count_cell(struct delivered *d, float off, float p)
 	d->variance += lost * arrives;
 	d->squares_vary += (2 * lost * lost + lost) * arrives * arrives;
 	d->cells++;
-	if (d->cells > CELLS_MAX)
-		halve(d);
 }
 
 /* The rate is that of cells before, and not of this one, which would be nearer to itself. */
@@ -99,6 +97,8 @@ static void close_cell(struct delivered *d, const struct sample *s)
 	else
 		begin_rate(d);
 	begin_cell(d);
+	if (d->us > US_MAX)
+		halve(d);
 }
 
 /* What something else holds is even by that. */

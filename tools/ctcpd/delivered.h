@@ -21,8 +21,8 @@ struct delivered {
 	float squares_vary;	/* ... and the variance of @squares by chance, segments^4 */
 	uint32_t cell_us;	/* the cell that is being filled; an hour at most */
 	uint32_t cell_segs;
-	int32_t cell_lost;	/* < 0 by a D-SACK for what an earlier one sent again */
-	uint32_t far;		/* cells in a row that are far from that rate */
+	int32_t cell_lost : 28;	/* < 0 by a D-SACK for what an earlier one sent again */
+	uint32_t far : 4;	/* cells in a row that are far from that rate */
 };
 
 struct delivered_say {

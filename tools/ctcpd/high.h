@@ -17,5 +17,10 @@ struct high {
 };
 
 void high_add(struct high *h, const struct interval *i);
+/*
+ * -ln of how likely chance puts so many of its losses there, at most; 0: some are elsewhere, or too
+ * few to say
+ */
+double high_against_chance(const struct high *h);
 
 #endif

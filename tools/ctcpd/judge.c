@@ -83,7 +83,8 @@
  *		(docs/verdicts has the most even flow that overran nothing).  A queue that drops
  *		early spaces its drops, too: evenness counts where most of such a queue's are the
  *		flow's own (AS_EVEN).
- *  an even rate	So even that it is not chance ("how even"): nobody else's is.
+ *  an even rate	What arrives is as even as chance would not leave it ("how even"), nor other
+ *		people.
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
  *		highest rate that there is (ceiling.h).  Pauses of the application, after which
  *		the window begins anew, other people's traffic in between, and H-TCP, of which
@@ -191,7 +192,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 816, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 808, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -321,7 +322,7 @@ static void add_counts(struct flow_facts *f, const struct interval *i)
 	f->lost += lost;
 	add_local(f, i, lost);
 	f->cuts += is_cut_here(i);
-	f->intervals++;
+	f->intervals += f->intervals < UINT16_MAX;
 }
 
 static void larger(uint32_t *most, uint32_t n)
@@ -337,7 +338,7 @@ static void add_sample(struct flow_facts *f, const struct sample *s, uint64_t us
 	larger(&f->snd_wnd_max, s->snd_wnd);
 	if (s->delivery_rate > f->best_rate)
 		f->best_rate = s->delivery_rate;
-	f->mss = s->conn.mss;
+	f->mss = (uint16_t)at_most(s->conn.mss, UINT16_MAX);
 	f->rtt_us = s->rtt_us;
 	f->min_rtt_us = s->conn.min_rtt;
 	f->sndbuf_bytes = s->sndbuf;
@@ -558,7 +559,7 @@ static double against_chance(const struct flow_facts *f, const struct losses_say
 	return against_chance_of_losses(f, say) + against_chance_where(say);
 }
 
-/* A hop that passes no more than its rate, and a queue of nobody's that would even it */
+/* A hop that passes its rate and no more, and no queue that would even what arrives */
 static bool has_even_rate(const struct losses_say *say)
 {
 	return say->even_rate >= MAYBE_CHANCE;
@@ -714,7 +715,7 @@ static void say_losses(const struct flow_facts *f, struct losses_say *say)
 	if (rate.dispersion <= EVEN_RATE && network_share(&f->recent) >= ALWAYS)
 		say->even_rate = of_four(rate.even);
 	if (rate.queue * SHALLOW <= say->level)
-		say->high = hits_against_chance(&f->high.hits);
+		say->high = high_against_chance(&f->high);
 }
 
 void judge_flow(const struct flow_facts *f, struct judgement *j)

@@ -26,7 +26,7 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 816 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 808 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -42,12 +42,13 @@ struct flow_facts {
 	uint64_t best_rate;		/* bytes/s */
 	uint64_t second_bytes;		/* the second that is being filled */
 	uint32_t second_us;
-	bool second_is_app, second_lost;
-	bool no_wscale;			/* as the latest sample has it */
-	uint32_t intervals;
-	uint32_t cuts;			/* intervals with a cut window, none lost or marked */
+	bool second_is_app : 1, second_lost : 1;
+	bool no_wscale : 1;		/* as the latest sample has it */
+	uint16_t intervals;		/* 65535: or more */
+	uint16_t cuts;			/* intervals with a cut window, none lost or marked */
+	uint16_t mss;
 	uint32_t cwnd_max;		/* segments */
-	uint32_t mss, rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
+	uint32_t rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
 	struct losses losses;
 	struct spacing threes;		/* of three looks each */
 	struct ceiling ceiling;

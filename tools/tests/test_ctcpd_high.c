@@ -78,50 +78,87 @@ static void test_not_these(void **state)
 	assert_true(h->window == 100);
 }
 
-/*
- * Reno behind a buffer of two frames: from half of the window that met a loss on, by four segments
- * in each look, to one that differs each time.
- */
-static struct flow saws(unsigned int n, uint32_t least, uint32_t largest, uint32_t queue_us)
+/* What a saw is like: windows at loss from @least to @largest, which leave 1 / @part of them */
+struct saw {
+	uint32_t least, largest, part, queue_us;
+};
+
+static const struct saw shallow = { 100, 160, 2, 1000 };
+
+/* To a window of @at by four segments in each look, and its loss */
+static uint32_t saw_once(struct flow *f, uint32_t cwnd, double at, uint32_t part)
 {
+	for (; cwnd < at; cwnd += 4)
+		begins_with(f, cwnd, 0);
+	halves(f, cwnd);
+	return cwnd / part;
+}
+
+/* Reno behind a buffer of two frames: @n times to a window that differs each time */
+static struct flow saws(unsigned int n, struct saw s)
+{
+	uint32_t cwnd = s.least;
 	uint64_t seed = 7;
-	uint32_t cwnd = least;
 	struct flow f;
-	unsigned int i;
 
 	flow_begin_cut(&f, "reno");
-	f.now.conn.min_rtt = RTT - queue_us;
-	for (i = 0; i < n; i++) {
-		double at = least + (largest - least) * uniform(&seed);
-
-		for (; cwnd < at; cwnd += 4)
-			begins_with(&f, cwnd, 0);
-		halves(&f, cwnd);
-		cwnd /= 2;
-	}
+	f.now.conn.min_rtt = RTT - s.queue_us;
+	for (; n; n--)
+		cwnd = saw_once(&f, cwnd, s.least + (s.largest - s.least) * uniform(&seed), s.part);
 	return f;
 }
 
 static void test_verdict(void **state)
 {
-	struct flow f = saws(60, 100, 150, 1000);
+	struct flow f = saws(60, shallow);
 
 	(void)state;
-	assert_in_range(judged(&f).spread, 220, 400);
+	assert_in_range(judged(&f).spread, 250, 450);
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
-	f = saws(60, 100, 104, 1000);
+	f.facts.high = (struct high){ .window = 0 };	/* nothing else shows it */
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+	f = saws(60, (struct saw){ 100, 104, 2, 1000 });
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
-	f = saws(60, 60, 150, 1000);	/* now and then at a small one: what others leave */
+	f = saws(60, (struct saw){ 60, 150, 2, 1000 });	/* at small ones, too: of others */
 	assert_in_range(judged(&f).spread, 500, 900);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
-	f = saws(9, 100, 150, 1000);	/* of few windows it is not known how far they lie apart */
+}
+
+/* Of few windows it is not known how far they lie apart. */
+static void test_few(void **state)
+{
+	struct saw s = { 100, 150, 10, 1000 };
+	struct flow f = saws(9, s);
+
+	(void)state;
+	assert_true(high_against_chance(&f.facts.high) > 9.2);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
+	f = saws(10, s);
+	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
+}
+
+/* All are larger than most, but lie too far apart for one hop's. */
+static void test_far_apart(void **state)
+{
+	static const uint32_t windows[] = { 88, 100, 88, 140 };
+	uint32_t cwnd = 20;
+	struct flow f;
+	unsigned int i;
+
+	(void)state;
+	flow_begin_cut(&f, "reno");
+	f.now.conn.min_rtt = RTT - 1000;
+	for (i = 0; i < 40; i++)
+		cwnd = saw_once(&f, cwnd, windows[i % ARRAY_SIZE(windows)], 2);
+	assert_true(high_against_chance(&f.facts.high) > 9.2);
+	assert_in_range(judged(&f).spread, 500, 600);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
 
 /* Behind a queue it is the windows themselves that tell, where the rate is always the same. */
 static void test_steady_rate(void **state)
 {
-	struct flow f = saws(60, 100, 150, 30000);
+	struct flow f = saws(60, (struct saw){ 100, 150, 2, 30000 });
 	unsigned int i;
 
 	(void)state;
@@ -154,16 +191,43 @@ static void test_small(void **state)
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 }
 
-/* 100 segments in 200 ms, windows of 60 at loss: an eighth of these is a queue of 15 ms. */
+/* Of 24 looks that lose three are elsewhere at most. */
+static void test_elsewhere(void **state)
+{
+	struct high h = { .hits = { .segs = 100000, .segs_at = 40000, .looks = 1000,
+				    .looks_at = 400, .losing = 24, .losing_at = 21 } };
+
+	(void)state;
+	assert_true(high_against_chance(&h) > 9);
+	assert_true(high_against_chance(&h) == hits_against_chance(&h.hits));
+	h.hits.losing_at = 20;
+	assert_true(hits_against_chance(&h.hits) > 5);
+	assert_true(high_against_chance(&h) == 0);
+}
+
+/* 100 segments in 200 ms, windows of 65 at loss: an eighth of these is a queue of 16 ms. */
 static void test_queue(void **state)
 {
-	struct flow f = saws(60, 100, 150, 14000);
+	struct flow f = saws(60, (struct saw){ 100, 160, 2, 14000 });
 
 	(void)state;
 	assert_in_range(judged(&f).levels, 20, 20);
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
-	f = saws(60, 100, 150, 17000);
+	f = saws(60, (struct saw){ 100, 160, 2, 20000 });
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+}
+
+/* Two minutes later they count for half. */
+static void test_age(void **state)
+{
+	struct flow f = saws(60, shallow);
+	uint16_t losing = f.facts.high.hits.losing;
+
+	(void)state;
+	while (f.facts.recent.us < 120000000)
+		begins_with(&f, 80, 0);
+	begins_with(&f, 80, 0);
+	assert_int_equal(f.facts.high.hits.losing, losing / 2);
 }
 
 /* Reno, of which each segment is lost with one in a thousand: never so, of 400 flows */
@@ -204,9 +268,13 @@ int main(void)
 		cmocka_unit_test(test_which),
 		cmocka_unit_test(test_not_these),
 		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_steady_rate),
 		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_chance),
 	};
 
