@@ -181,7 +181,7 @@
 				 * no window for 200 ms and a round trip, and for pauses
 				 */
 
-#define SOME_LOOKS	4.6	/* ln 100: so many losses at starts, or when faster, by chance */
+#define SOME_LOOKS	4.6	/* ln 100: so many at starts, at large windows, when faster */
 #define CEILING_PART	250U	/* thousandths of the looks that lose: pacing helps with those */
 
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
@@ -487,7 +487,7 @@ static bool at_same_window(const struct losses_say *say)
 /* Wherever its window is large, and hardly elsewhere, though not at one size */
 static bool at_large_windows(const struct losses_say *say)
 {
-	return say->high >= NOT_CHANCE && say->levels >= LARGE_LEAST && say->level &&
+	return say->high >= SOME_LOOKS && say->levels >= LARGE_LEAST && say->level &&
 	       say->width + 1.0 / say->level <= LARGE_WINDOWS;
 }
 

@@ -21,9 +21,9 @@ static void begins_with(struct flow *f, uint32_t cwnd, uint32_t lost)
 	add(f);
 }
 
-static void halves(struct flow *f, uint32_t cwnd)
+static void halves(struct flow *f, uint32_t cwnd, uint32_t lost)
 {
-	begin_with(f, cwnd)->retrans = 1;
+	begin_with(f, cwnd)->retrans = lost;
 	f->now.snd_ssthresh = cwnd / 2;
 	add(f);
 }
@@ -78,20 +78,23 @@ static void test_not_these(void **state)
 	assert_true(h->window == 100);
 }
 
-/* What a saw is like: windows at loss from @least to @largest, which leave 1 / @part of them */
+/*
+ * What a saw is like: windows at loss from @least to @largest, which leave 1 / @part of them, and
+ * lose @lost segments
+ */
 struct saw {
-	uint32_t least, largest, part, queue_us;
+	uint32_t least, largest, part, queue_us, lost;
 };
 
-static const struct saw shallow = { 100, 160, 2, 1000 };
+static const struct saw shallow = { 100, 160, 2, 1000, 1 };
 
 /* To a window of @at by four segments in each look, and its loss */
-static uint32_t saw_once(struct flow *f, uint32_t cwnd, double at, uint32_t part)
+static uint32_t saw_once(struct flow *f, uint32_t cwnd, double at, struct saw s)
 {
 	for (; cwnd < at; cwnd += 4)
 		begins_with(f, cwnd, 0);
-	halves(f, cwnd);
-	return cwnd / part;
+	halves(f, cwnd, s.lost);
+	return cwnd / s.part;
 }
 
 /* Reno behind a buffer of two frames: @n times to a window that differs each time */
@@ -104,7 +107,7 @@ static struct flow saws(unsigned int n, struct saw s)
 	flow_begin_cut(&f, "reno");
 	f.now.conn.min_rtt = RTT - s.queue_us;
 	for (; n; n--)
-		cwnd = saw_once(&f, cwnd, s.least + (s.largest - s.least) * uniform(&seed), s.part);
+		cwnd = saw_once(&f, cwnd, s.least + (s.largest - s.least) * uniform(&seed), s);
 	return f;
 }
 
@@ -117,9 +120,9 @@ static void test_verdict(void **state)
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
 	f.facts.high = (struct high){ .window = 0 };	/* nothing else shows it */
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
-	f = saws(60, (struct saw){ 100, 104, 2, 1000 });
+	f = saws(60, (struct saw){ 100, 104, 2, 1000, 1 });
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
-	f = saws(60, (struct saw){ 60, 150, 2, 1000 });	/* at small ones, too: of others */
+	f = saws(60, (struct saw){ 60, 150, 2, 1000, 1 });	/* at small ones, too: of others */
 	assert_in_range(judged(&f).spread, 500, 900);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 }
@@ -127,7 +130,7 @@ static void test_verdict(void **state)
 /* Of few windows it is not known how far they lie apart. */
 static void test_few(void **state)
 {
-	struct saw s = { 100, 150, 10, 1000 };
+	struct saw s = { 100, 150, 10, 1000, 1 };
 	struct flow f = saws(9, s);
 
 	(void)state;
@@ -135,6 +138,25 @@ static void test_few(void **state)
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 	f = saws(10, s);
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
+}
+
+/* Where the losses come in bursts that is proof enough: they need a cause alone. */
+static void test_bursts(void **state)
+{
+	struct saw s = shallow;
+	struct flow f = saws(11, s);
+	double high = high_against_chance(&f.facts.high);
+
+	(void)state;
+	if (high < 4.6 || high > 9.2)
+		fail_msg("expected 4.6 to 9.2, got %g", high);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
+	s.lost = 12;
+	f = saws(11, s);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+	f.facts.high.hits.segs_at = f.facts.high.hits.segs * 3 / 4;	/* no habit */
+	assert_true(high_against_chance(&f.facts.high) < 4.6);
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
 /* All are larger than most, but lie too far apart for one hop's. */
@@ -149,7 +171,7 @@ static void test_far_apart(void **state)
 	flow_begin_cut(&f, "reno");
 	f.now.conn.min_rtt = RTT - 1000;
 	for (i = 0; i < 40; i++)
-		cwnd = saw_once(&f, cwnd, windows[i % ARRAY_SIZE(windows)], 2);
+		cwnd = saw_once(&f, cwnd, windows[i % ARRAY_SIZE(windows)], shallow);
 	assert_true(high_against_chance(&f.facts.high) > 9.2);
 	assert_in_range(judged(&f).spread, 500, 600);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
@@ -158,7 +180,7 @@ static void test_far_apart(void **state)
 /* Behind a queue it is the windows themselves that tell, where the rate is always the same. */
 static void test_steady_rate(void **state)
 {
-	struct flow f = saws(60, (struct saw){ 100, 150, 2, 30000 });
+	struct flow f = saws(60, (struct saw){ 100, 150, 2, 30000, 1 });
 	unsigned int i;
 
 	(void)state;
@@ -208,12 +230,12 @@ static void test_elsewhere(void **state)
 /* 100 segments in 200 ms, windows of 65 at loss: an eighth of these is a queue of 16 ms. */
 static void test_queue(void **state)
 {
-	struct flow f = saws(60, (struct saw){ 100, 160, 2, 14000 });
+	struct flow f = saws(60, (struct saw){ 100, 160, 2, 14000, 1 });
 
 	(void)state;
 	assert_in_range(judged(&f).levels, 20, 20);
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
-	f = saws(60, (struct saw){ 100, 160, 2, 20000 });
+	f = saws(60, (struct saw){ 100, 160, 2, 20000, 1 });
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 }
 
@@ -269,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_not_these),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_steady_rate),
 		cmocka_unit_test(test_small),
