@@ -121,8 +121,9 @@ second_daemon()
 
 	out=$(in_src ctcpd run --config "$TMP/ctcpd.conf" --socket "$SOCKET" 2>&1)
 	equal "a second daemon: exit status" 1 $?
+	# the lab's file systems have one device in stat() and another in /proc/locks
 	matches "a second daemon: why" \
-		"^ctcpd: another ctcpd answers at $SOCKET already, process [0-9]+$" "$out"
+		"^ctcpd: another ctcpd answers at $SOCKET already(, process [0-9]+)?$" "$out"
 	succeeds "a second daemon: the first answers" answers
 }
 
