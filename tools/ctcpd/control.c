@@ -262,7 +262,7 @@ static int make_folder(const char *file, struct err *e)
 		       dir, strerror(errno));
 }
 
-static int is_held(const struct control *c, struct err *e)
+static int refuse_second(const struct control *c, struct err *e)
 {
 	char pid[PID_LEN];
 
@@ -284,7 +284,7 @@ static int lock(struct control *c, struct err *e)
 	if (!flock(c->lock, LOCK_EX | LOCK_NB))
 		return 0;
 	if (errno == EWOULDBLOCK)
-		return is_held(c, e);
+		return refuse_second(c, e);
 	return err_set(e, -errno, "%s cannot be locked: %s", file, strerror(errno));
 }
 

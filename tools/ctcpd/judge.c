@@ -27,8 +27,8 @@
  * takes (Mathis, Semke, Mahdavi, Ott, 1997, CCR 27(3)); of CUBIC W = 1.19 (rtt / p)^0.75, rtt in
  * seconds, and 1.054 where they are periodic (RFC 9438, 5.1).  If the segments go in bursts of k,
  * the window is cut once for each burst, and W is sqrt(k), or k^0.75, times that: a flow too fast
- * for its losses loses in bursts.  What else holds a flow leaves it a smaller window.  Three
- * things are asked of the counts:
+ * for its losses loses in bursts.  What else holds a flow leaves it a smaller window.  Four things
+ * are asked of the counts:
  *
  *  when	In cell i, n(i) segments were sent and x(i) lost; p = sum x / sum n.  By chance
  *		chi2 = sum (x - n p)^2 / (n p (1 - p)) is k - 1 of k cells, with the
@@ -162,7 +162,8 @@
  * Dispersion: what drops early, RED (Floyd, Jacobson 1993) or PIE (RFC 8033), spaces its drops: in
  * the long run to 0.33 and 0.29 of chance's variance where all are of one flow, and to 0.67 and
  * 0.65 of a half of them.  Within six seconds such a half comes to less than this, and is taken
- * for regular, of some one flow in a thousand (test_ctcpd_chance.c).
+ * for regular, of some one flow in a thousand (test_ctcpd_chance.c).  What has three quarters of
+ * such a queue is taken for it in the long run: it overruns that queue.
  */
 #define AS_EVEN		0.5
 #define EVEN_RATE	0.6	/* dispersion of what is delivered: p is known to an eighth */

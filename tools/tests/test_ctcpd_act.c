@@ -2157,15 +2157,23 @@ static void device_is_left_for_so_long(void **state)
 	assert_said(w, "eth1: not paced by ctcpd, and left alone for 24 to 48 h (remotes: 2)", 1);
 }
 
-static void administrator_takes_it(void **state)
+/* Two that are paced, until the state has neither: the first of them */
+static struct sim *two_told_of_no_more(struct world *w)
 {
-	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
-	uint32_t applies;
 
 	remote(w, 2, 8, 100 * MB);
 	settle_all(w);
 	paced_clear_device(&w->state, 1);
+	return s;
+}
+
+static void administrator_takes_it(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = two_told_of_no_more(w);
+	uint32_t applies;
+
 	paced_clear_device(&w->kernel, 1);
 	applies = w->applies;
 	polls(w, 50);
@@ -2179,12 +2187,9 @@ static void administrator_takes_it(void **state)
 static void record_is_gone(void **state)
 {
 	struct world *w = *state;
-	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct sim *s = two_told_of_no_more(w);
 	uint32_t applies;
 
-	remote(w, 2, 8, 100 * MB);
-	settle_all(w);
-	paced_clear_device(&w->state, 1);
 	w->record_rc = -EPERM;
 	applies = w->applies;
 	polls(w, 1);
