@@ -11,6 +11,10 @@
 #define NEAR		0.03	/* of the rate: looks differ by the ACKs at their ends */
 #define LOSING_LEAST	5U	/* looks: of fewer it may be chance that they are at one rate */
 #define LATE_PART	2U	/* half of a look: what is lost later is sent again behind it */
+#define SOON_PART	10U	/* a tenth: till then a window grows by ten segments or so ... */
+#define NEARLY		0.8F	/* ... and is cut.  Of the ceiling: the window that is left, and
+				 * what the queue had, while others leave less
+				 */
 #define QUEUED_PART	3U	/* a third: in the lab a fifth at most where another hop is full,
 				 * and two thirds at least where it is our own device
 				 */
@@ -47,10 +51,15 @@ static void raise_to(struct ceiling *c, float rate)
 		begin_anew(c);
 }
 
+static float rate_of(const struct interval *i)
+{
+	return (float)((double)i->delivered * i->now->conn.mss * 1e6 / (double)i->us);
+}
+
 /* Whether the flow is at its ceiling in @i */
 static bool is_there(struct ceiling *c, const struct interval *i, bool queued)
 {
-	float rate = (float)((double)i->delivered * i->now->conn.mss * 1e6 / (double)i->us);
+	float rate = rate_of(i);
 
 	raise_to(c, rate);
 	if (rate < c->rate * (1 - NEAR))
@@ -59,6 +68,20 @@ static bool is_there(struct ceiling *c, const struct interval *i, bool queued)
 	c->queued += queued;
 	c->reached = true;
 	return true;
+}
+
+/*
+ * Whether what @i loses was sent at the ceiling, in the look before.  A look that is much longer
+ * than a round trip has its own retransmissions.
+ */
+static bool was_there(const struct ceiling *c, const struct interval *i)
+{
+	uint32_t rtt_us = i->now->rtt_us;
+
+	if (!c->was_there)
+		return false;
+	return rtt_us > i->us / LATE_PART ||
+	       (rtt_us > i->us / SOON_PART && rate_of(i) >= c->rate * NEARLY);
 }
 
 void ceiling_age(struct ceiling *c)
@@ -83,8 +106,7 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 		return;
 	}
 	there = tells(i, held) && is_there(c, i, queued);
-	/* a look that is much longer than a round trip has its own retransmissions */
-	was = c->was_there && i->now->rtt_us > i->us / LATE_PART;
+	was = was_there(c, i);
 	c->was_there = there;
 	if (losses_begin(i)) {
 		c->losing += there || was;

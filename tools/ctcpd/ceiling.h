@@ -5,8 +5,9 @@
  * Only looks tell: intervals of LOOK_MOST_US at most, all of which the flow had data in, and
  * nothing but the network held it.  The ceiling is the rate that no more than one of them was
  * above.  What is lost in a look at the ceiling was lost there; in the next one, too, if a
- * retransmission, which follows its loss by a round trip, may come so late.  When the ceiling has
- * risen above what it was as counting began, all that was counted is forgotten.
+ * retransmission, which follows its loss by a round trip, may come so late, or if few round trips
+ * lie between, and the rate falls no further than by the cut.  When the ceiling has risen above
+ * what it was as counting began, all that was counted is forgotten.
  */
 #ifndef CTCPD_CEILING_H
 #define CTCPD_CEILING_H

@@ -7,7 +7,7 @@
 #include "hits.h"
 #include "losses.h"
 
-#define LOSING_LEAST	5U	/* looks: fewer are no habit */
+#define LOSING_LEAST	3U	/* looks: fewer are no habit */
 
 void hits_add(struct hits *h, const struct interval *i, bool at)
 {

@@ -200,6 +200,33 @@ static void test_next_look(void **state)
 	assert_int_equal(c.losing, 1);
 }
 
+/* How many of the looks that lose did so at the ceiling: one at it, and the next one */
+static uint16_t losing_behind(uint32_t rtt_us, uint32_t segs)
+{
+	struct ceiling c = { 0 };
+	struct flow f;
+
+	flow_begin_cut(&f, "cubic");
+	f.now.rtt_us = rtt_us;
+	ceiling_add(&c, look(&f, TOP), false, false);
+	ceiling_add(&c, look(&f, TOP), false, false);
+	look(&f, segs)->retrans = 7;
+	ceiling_add(&c, &f.i, false, false);
+	assert_int_equal(c.losing + c.elsewhere, 1);
+	return c.losing;
+}
+
+/* It grows from the ceiling into a loss, and is cut; what others leave is less than that. */
+static void test_soon(void **state)
+{
+	(void)state;
+	assert_int_equal(losing_behind(LOOK / 10 + 1, TOP * 81 / 100), 1);
+	assert_int_equal(losing_behind(LOOK / 10 + 1, TOP * 79 / 100), 0);
+	assert_int_equal(losing_behind(LOOK / 10, TOP * 81 / 100), 0);
+	assert_int_equal(losing_behind(LOOK / 2, TOP * 79 / 100), 0);
+	assert_int_equal(losing_behind(LOOK / 2 + 1, TOP / 2), 1);
+}
+
 static void test_theirs(void **state)
 {
 	struct ceiling c = { .looks = 30, .queued = 9, .losing = 5, .elsewhere = 15 };
@@ -358,6 +385,7 @@ static void test_chosen(void **state)
 
 	(void)state;
 	flow_begin_cut(&f, "htcp");
+	f.now.rtt_us = 1000;
 	for (n = 0; n < 100; n++) {
 		bool more = n % 12 == 11;
 
@@ -479,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_higher),
 		cmocka_unit_test(test_next_look),
+		cmocka_unit_test(test_soon),
 		cmocka_unit_test(test_theirs),
 		cmocka_unit_test(test_harmless),
 		cmocka_unit_test(test_idle_look),

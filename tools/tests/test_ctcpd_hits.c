@@ -34,7 +34,10 @@ static void test_against_chance(void **state)
 			   .losing = 8, .losing_at = 8 };
 	assert_true(hits_against_chance(&h) == 0);	/* nothing but starts */
 	h = (struct hits){ .segs = 100, .segs_at = 1, .looks = 100, .looks_at = 4,
-			   .losing = 4, .losing_at = 4 };
+			   .losing = 3, .losing_at = 3 };
+	assert_true(fabs(hits_against_chance(&h) - 3 * log(25)) < 0.001);
+	h.losing_at = 2;
+	h.losing = 2;
 	assert_true(hits_against_chance(&h) == 0);
 }
 
@@ -81,7 +84,9 @@ static void test_starts(void **state)
 	assert_int_equal(f.facts.starts.hits.losing, 12);
 	assert_int_equal(f.facts.starts.hits.losing_at, 8);
 	expect(&f, VERDICT_OVERRUN, REASON_STARTS);
-	begin_again(&f, 12, 4, 0);	/* too few */
+	begin_again(&f, 12, 3, 0);	/* an application of few bursts, say */
+	expect(&f, VERDICT_OVERRUN, REASON_STARTS);
+	begin_again(&f, 12, 2, 0);	/* too few */
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 	begin_again(&f, 12, 6, 12);	/* one of three, of one look in five */
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
@@ -174,7 +179,9 @@ static void test_faster(void **state)
 	assert_int_equal(f.facts.faster.hits.losing, 12);
 	assert_int_equal(f.facts.faster.hits.losing_at, 12);
 	expect(&f, VERDICT_OVERRUN, REASON_FASTER);
-	tries_again(&f, 12, 4, 0);	/* too few */
+	tries_again(&f, 12, 4, 0);
+	expect(&f, VERDICT_OVERRUN, REASON_FASTER);
+	tries_again(&f, 12, 3, 0);	/* too few, of one segment in four */
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 	tries_again(&f, 12, 4, 8);	/* as often as not */
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
