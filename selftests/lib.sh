@@ -157,8 +157,9 @@ refused()
 	fi
 }
 
-# cases NAME...: run each of these functions.  An error in $(( )) makes bash give up this
-# whole command and go on behind it: finish() knows how many there are.
+# cases NAME...: run each of these functions, or of them those that ONLY_CASES=NAME,NAME in
+# the environment names.  An error in $(( )) makes bash give up this whole command and go on
+# behind it: finish() knows how many there are.
 CASES=0
 CASES_ENDED=0
 
@@ -166,9 +167,15 @@ cases()
 {
 	CASES=$((CASES + $#))
 	for CASE; do
-		"$CASE"
+		is_chosen "$CASE" && "$CASE"
 		CASES_ENDED=$((CASES_ENDED + 1))
 	done
+}
+
+is_chosen()
+{
+	[ -z "${ONLY_CASES:-}" ] || [[ ,$ONLY_CASES, = *",$1,"* ]] ||
+		{ echo "# $1: left out, not in ONLY_CASES" >&2; false; }
 }
 
 finish()

@@ -132,6 +132,12 @@ lists_of_cases()
 	out=$(script 'first() { pass one; }' 'second() { pass two; }' 'cases first second')
 	equal "cases that all end: exit status" 0 $?
 	judges "cases that all end" 2 0 "$out"
+	out=$(ONLY_CASES=first,third script 'first() { pass one; }' 'second() { fail two; }' \
+		'third() { pass three; }' 'cases first second third')
+	equal "cases that are chosen: exit status" 0 $?
+	judges "cases that are chosen" 2 0 "$out"
+	out=$(ONLY_CASES=thir script 'third() { pass three; }' 'cases third')
+	equal "a case that is not there is chosen: exit status" 1 $?
 	# shellcheck disable=SC2016 # the script's own
 	cut_short "a bad number in one of three cases" 'x=08; x=$((x + 1))'
 	# shellcheck disable=SC2016
