@@ -68,7 +68,7 @@ PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl
 LONGEST="unit setup_faults hostile_idle hostile_churn hostile_kept churn lint ctcpd_act ctcpd_hands ctcpd_run
 	ctcpd_many breaker_evidence breaker_spares hostile_peers hostile_breaker hostile_containers
 	setup_touch ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
-	pacing early setup_watch setup_late setup_confirm streams nlfuzz setup_many fuzz"
+	pacing early_path setup_watch setup_late setup_confirm streams nlfuzz setup_many fuzz"
 
 # in_order TEST...: those first that take longest
 in_order()
