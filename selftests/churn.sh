@@ -186,7 +186,7 @@ changers_end()
 
 churn()
 {
-	local name
+	local busy=1 name
 
 	changers
 	disturb &
@@ -195,14 +195,16 @@ churn()
 	changers_end
 	at_least "all of it changed under them, times" $((CHURN / 2000)) \
 		"$(field rounds "$(<"$TMP/disturbed")")"
-	[ "$LAB" = qemu ] || at_least "namespaces gone with a connection in them" 1 \
+	# an emulated machine has none at times
+	[ "$LAB" != qemu ] || busy=0
+	at_least "namespaces gone with a connection in them" $busy \
 		"$(field busy "$(<"$TMP/disturbed")")"
 	equal "connections" "$CHURN" "$(total connections)"
 	for name in whole reset abandoned options; do
 		at_least "of these $name" $((CHURN / 1000)) "$(total $name)"
 	done
 	# whether ss finds one alive is chance where starting ss takes a second
-	if [ "$LAB" = uml ]; then
+	if in_virtual_time; then
 		at_least "of these killed" 1 "$(total killed)"
 	fi
 }

@@ -282,7 +282,7 @@ live_changes()
 	soon "its window grew" window_is 400
 	new replace site prefix $SITE window 90
 	soon "its window shrank" window_is 90
-	if [ "$LAB" = uml ]; then
+	if in_virtual_time; then
 		new replace site prefix $SITE window 300 rate 2500000
 		soon "window and rate" both_are 300 "$(payload_bits 2500000)"
 		new replace site prefix $SITE window 300 rate 5000000
@@ -612,7 +612,7 @@ many_prefixes()
 	equal "memory when they have gone, bytes" "$before" "$(memory)"
 	# What else the machine does, and what the allocator keeps in half-empty slabs,
 	# is a tenth of it at most.
-	[ "$LAB" != root ] || return 0
+	in_the_lab || return 0
 	until_true 60 slab_is_below $((kept + (full - kept) / 10))
 	at_most "... and the allocator's, kB ($kept before, $full with them)" \
 		$((kept + (full - kept) / 10)) "$(slab)"

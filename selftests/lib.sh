@@ -60,6 +60,13 @@ in_real_time()
 		{ echo "# ${FUNCNAME[1]}: left out, nothing costs in virtual time" >&2; false; }
 }
 
+# The same, where nobody but the test uses the machine
+in_the_lab()
+{
+	[ "$LAB" != root ] ||
+		{ echo "# ${FUNCNAME[1]}: left out, only in the lab" >&2; false; }
+}
+
 # A stream from src to PORT is there.
 sending()
 {

@@ -44,7 +44,7 @@ is_reno()
 	equal "$name: fcwnd" 0 "$(field fcwnd "$out")"
 	at_least "$name: window" 10 "$(field cwnd "$out")"
 	# how many segments an ACK is for is chance on a machine with a real clock
-	if [ "$LAB" = uml ]; then
+	if in_virtual_time; then
 		reno=$(sent -C reno)
 		equal "$name: window, as Reno's" "$(field cwnd "$reno")" \
 			"$(field cwnd "$out")"

@@ -115,7 +115,7 @@ falls_back()
 {
 	becomes "$1" circuit-reno
 	# how many round trips that is, only virtual time can tell
-	if [ "$LAB" = uml ]; then
+	if in_virtual_time; then
 		sleep 0.3
 		at_most "$1: window, 0.3 s later" $((2 * $2)) "$(stream_shows cwnd)"
 	fi
@@ -169,7 +169,7 @@ reno_and_back()
 # thrown away afterwards.
 restricted()
 {
-	if [ "$LAB" = uml ]; then
+	if in_virtual_time; then
 		refused "another namespace's default is refused to circuit" \
 			set_in src net.ipv4.tcp_congestion_control circuit
 	fi
@@ -202,7 +202,7 @@ reno_and_back
 large_buffers
 set_in src net.ipv4.tcp_circuit_fcwnd $LARGE
 # How much goes in 0.3 s is known where the processor is infinitely fast.
-if [ "$LAB" = uml ]; then
+if in_virtual_time; then
 	delay 25
 	large_from reno
 	large_from cubic
