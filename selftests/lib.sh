@@ -347,13 +347,21 @@ need_root()
 	unshare -n true 2>/dev/null || skip_all "cannot make network namespaces"
 }
 
+# where_from COMMAND: that it is not there, and for one of ours what makes it
+where_from()
+{
+	case $1 in
+	circuit_* | ctcp*) echo "$1 is not built: make tools tests-bin" ;;
+	*) echo "$1 is not installed" ;;
+	esac
+}
+
 need_commands()
 {
 	local command
 
 	for command in "$@"; do
-		type -P "$command" >/dev/null ||
-			skip_all "$command is not installed"
+		type -P "$command" >/dev/null || skip_all "$(where_from "$command")"
 	done
 }
 

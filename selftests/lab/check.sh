@@ -96,6 +96,8 @@ known()
 		grep -qxF -- "$test" <<<"$names" || {
 			echo "check.sh: \"$test\" is no test of virtual time:" \
 				"give some of" $names >&2
+			[ ! -e "$top/selftests/$test.sh" ] ||
+				echo "check.sh: selftests/$test.sh has no \"# labs:\" with uml" >&2
 			return 1
 		}
 	done

@@ -144,7 +144,21 @@ lists_of_cases()
 	cut_short "a division by nothing there" 'x=$((1 / 0))'
 }
 
+# A test without one of its programs is skipped, and says where that would come from.
+without_a_program()
+{
+	local program
+
+	for program in circuit_nothing ctcp-nothing; do
+		equal "without $program" "1..0 # SKIP $program is not built: make tools tests-bin" \
+			"$(script "need_commands sh $program")"
+	done
+	equal "without a program of others" "1..0 # SKIP no-such is not installed" \
+		"$(script 'need_commands sh no-such')"
+}
+
 points_and_plans
+without_a_program
 recorded
 lists_of_cases
 finish
