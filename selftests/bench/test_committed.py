@@ -52,6 +52,14 @@ class Committed(unittest.TestCase):
             failed = [text for ok, text in bench.verdicts_of(e) if not ok]
             self.assertEqual(failed, [], name)
 
+    def test_what_is_held_against_a_paper_can_fail(self):
+        """So can each figure that a verdict quotes"""
+        for name, e in self.by_id.items():
+            quoted = e["description"].get("verdict", {}).get("figures", [])
+            for row in e["rows"]:
+                if row["paper"] is not None or [row["measure"], row["label"]] in quoted:
+                    self.assertTrue(row["verdicts"], (name, row["label"], row["measure"]))
+
     def test_numbers_in_prose_are_filled_in(self):
         for name, e in self.by_id.items():
             self.assertEqual(prose.strangers(e["description"]), [], name)
