@@ -429,7 +429,7 @@ def add(options):
         machines.end()
     if counts[1] or counts[2] or len(done) < len(wanted):
         return counts
-    every = joined(kept_now(kept), done, about_of(labs)["commit"])
+    every = joined(kept_now(kept, [d["id"] for d in wanted]), done, about_of(labs)["commit"])
     pictures |= {e["description"]["id"]: keep(e) for e in every}
     write_reports(about, every, pictures, docs=True)
     return counts
@@ -443,10 +443,12 @@ def current(description, now):
     return now.get(description["id"], description)
 
 
-def kept_now(done):
-    """What was made, with the words of the tree"""
+def kept_now(done, again=()):
+    """What was made, with the words of the tree; but for those @again, which others take the
+    place of: these may have runs that were not there"""
     now = {d["id"]: d for d in descriptions.load_all()}
-    return [results.refreshed(e, current(e["description"], now)) for e in done]
+    return [e if e["description"]["id"] in again
+            else results.refreshed(e, current(e["description"], now)) for e in done]
 
 
 def made_again(path):

@@ -40,6 +40,15 @@ class Added(unittest.TestCase):
         self.assertEqual(found, [experiment("a", seconds=2, commit="abc"), kept[1],
                                  experiment("c", commit="abc")])
 
+    def test_with_runs_that_were_not_there(self):
+        one = {**small(vary=[]), "id": "X"}
+        with unittest.mock.patch.object(bench.descriptions, "load_all",
+                                        lambda: [{**one, "seeds": 2}]):
+            kept = [{"description": one, "rows": []}]
+            self.assertEqual(bench.kept_now(kept, ["X"]), kept)
+            with self.assertRaisesRegex(BenchError, "X: the description has other runs"):
+                bench.kept_now(kept, ["Y"])
+
     def test_its_commit_is_told(self):
         self.assertEqual(report.later(experiment("a")), "")
         self.assertEqual(report.later(experiment("a", commit="abc")),
