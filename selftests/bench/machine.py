@@ -22,7 +22,8 @@ TOP = HERE.parents[1]
 OUT = TOP / "build" / "bench"
 LAB = HERE.parent / "lab"
 # Of runs that name them
-TOOLS = {name: TOP / "build" / "bin" / name for name in ("ctcp-setup", "ctcpd")}
+TOOLS = {name: TOP / "build" / "bin" / name for name in ("ctcp-setup", "ctcpd",
+                                                         "tcp_per_ack.ko")}
 PROGRAMS = {name: HERE / f"{name}.py" for name in ("stream", "users")}
 LIMIT = 1800        # s of real time for one run
 SEEDS = 4           # a run is made with, at most: a UDP flow's first frame may be lost

@@ -59,23 +59,25 @@ class Kept(unittest.TestCase):
     """Where a run is kept"""
 
     def folders(self, **contents):
-        """Of a run that names ctcpd, and of one that does not; @contents of the tools"""
+        """Of runs that name each of the tools, and of one that names none; @contents of them"""
         lab = Lab.__new__(Lab)
         lab.base = hashlib.sha256(b"base")
         with tempfile.TemporaryDirectory() as place:
             tools = {name: Path(place) / name for name in machine.TOOLS}
             for name, tool in tools.items():
-                tool.write_text(contents.get(name.replace("-", "_"), "same"))
+                tool.write_text(contents.get(name.replace("-", "_").split(".")[0], "same"))
             with unittest.mock.patch.object(machine, "TOOLS", tools):
                 return [lab.folder_of(runs_of({**small(step=[
                     {"at": 0, "on": "src", "do": what}]), "id": "x"})[0])
-                    for what in ("ctcpd run", "ctcp-setup undo", "true")]
+                    for what in ("ctcpd run", "ctcp-setup undo", "true", "insmod tcp_per_ack.ko")]
 
     def test_by_the_tools_that_it_names(self):
         before = self.folders()
-        self.assertEqual(len(set(before)), 3)
-        self.assertEqual([a == b for a, b in zip(before, self.folders())], [True] * 3)
+        self.assertEqual(len(set(before)), 4)
+        self.assertEqual([a == b for a, b in zip(before, self.folders())], [True] * 4)
         self.assertEqual([a == b for a, b in zip(before, self.folders(ctcpd="new"))],
-                         [False, True, True])
+                         [False, True, True, True])
         self.assertEqual([a == b for a, b in zip(before, self.folders(ctcp_setup="new"))],
-                         [True, False, True])
+                         [True, False, True, True])
+        self.assertEqual([a == b for a, b in zip(before, self.folders(tcp_per_ack="new"))],
+                         [True, True, True, False])
