@@ -126,7 +126,9 @@ def markdown(experiment, picture):
     if "verdict" in d:
         lines += [f'Verdict: **{d["verdict"]["word"]}**: '
                   f'{prose.filled(d["verdict"]["because"], experiment["rows"])}.', ""]
-    lines += table_of(tables.of(experiment)) + said(experiment)
+    for table in tables.of(experiment):
+        lines += table_of(table)
+    lines += said(experiment)
     if picture:
         lines += [f"![{d['title']}]({picture})", ""]
     lines += ["Measured: " + "; ".join(measured_by(d)) + ".", ""]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The table of an experiment.
 
-A line for each run, or, where there are many runs of one measure on two axes, a line for
-each value of the first and a column for each of the second.
+A line for each run, or, where there are many runs on two axes, a table for each measure,
+with a line for each value of the first and a column for each of the second.
 """
 
 from judge import shown
@@ -11,8 +11,9 @@ LONG = 16           # runs: a table of more is pivoted
 
 
 def of(experiment):
-    """[[cell]], the head first"""
-    return pivoted(experiment) or by_run(experiment)
+    """[[[cell]]]: its tables, of each the head first"""
+    tables = [pivoted(experiment, m) for m in experiment["description"]["measure"]]
+    return tables if all(tables) else [by_run(experiment)]
 
 
 def cell(row):
@@ -45,12 +46,13 @@ def by_run(experiment):
     return lines
 
 
-def pivoted(experiment):
-    """None where that would leave something out: the measure has to be the only one, the
-    axes two, no paper's figure, and a model that is the same in all columns."""
-    rows, axes = experiment["rows"], experiment.get("axes", {})
-    if len({row["measure"] for row in rows}) != 1 or len(rows) <= LONG or \
-            any(len(axes[row["label"]]) != 2 or row["paper"] is not None for row in rows):
+def pivoted(experiment, measure):
+    """None where that would leave something out: the axes have to be two, with no paper's
+    figure, and a model that is the same in all columns; or where there are few runs."""
+    axes = experiment.get("axes", {})
+    rows = [row for row in experiment["rows"] if row["measure"] == measure["name"]]
+    if len(rows) <= LONG or any(
+            len(axes[row["label"]]) != 2 or row["paper"] is not None for row in rows):
         return None
     columns = list(dict.fromkeys(axes[row["label"]][1] for row in rows))
     lines = {}
@@ -62,14 +64,13 @@ def pivoted(experiment):
     if any(len(values) > 1 for values in models.values()):
         return None
     with_model = any(values != {None} for values in models.values())
-    head = [measure_of(experiment), *columns] + ["model"] * with_model
+    head = [name_of(measure), *columns] + ["model"] * with_model
     return [head] + [
         [first, *(cell(line[name]) if name in line else "" for name in columns)] +
         [shown(next(iter(models[first])))] * with_model
         for first, line in lines.items()]
 
 
-def measure_of(experiment):
-    """Its name and unit"""
-    measure = experiment["description"]["measure"][0]
+def name_of(measure):
+    """With its unit"""
     return measure["name"] + (f', {measure["unit"]}' if measure.get("unit") else "")

@@ -26,27 +26,41 @@ class Tables(unittest.TestCase):
     """Tables of figures"""
 
     def test_pivoted(self):
-        head, *lines = tables.of(many())
+        head, *lines = tables.of(many())[0]
         self.assertEqual(head, ["goodput, Mbit/s", *NAMES])
         self.assertEqual([line[0] for line in lines], RTTS)
         self.assertEqual(lines[2], ["3ms", "3", "3", "3"])
 
     def test_model_of_a_line(self):
-        head, *lines = tables.of(many(model="rtt * 2e3"))
+        head, *lines = tables.of(many(model="rtt * 2e3"))[0]
         self.assertEqual(head[-1], "model")
         self.assertEqual(lines[2], ["3ms", "3", "3", "3", "6"])
 
     def test_value_that_is_missing(self):
         one = many()
         one["rows"] = [row for row in one["rows"] if row["label"] != "3ms cubic"]
-        self.assertEqual(tables.of(one)[3], ["3ms", "3", "", "3"])
+        self.assertEqual(tables.of(one)[0][3], ["3ms", "3", "", "3"])
 
     def test_left_as_it_is(self):
         for one in (many(paper={"3ms": 4}), many(model={"cubic": 7})):
-            self.assertEqual(len(tables.of(one)), 19)
+            self.assertEqual(len(tables.of(one)[0]), 19)
         few = many()
         few["rows"] = few["rows"][:16]
-        self.assertEqual(len(tables.of(few)), 17)
+        self.assertEqual(len(tables.of(few)[0]), 17)
+        two = self.with_lost(paper=3)
+        self.assertEqual([len(table) for table in tables.of(two)], [19])
+
+    def with_lost(self, **more):
+        """A second measure of the same runs"""
         two = many()
-        two["rows"] = two["rows"] + [{**two["rows"][0], "measure": "lost"}]
-        self.assertIsNone(tables.pivoted(two))
+        two["description"]["measure"].append({"name": "lost", "metric": "path_drops"})
+        two["rows"] = two["rows"] + [{**row, "measure": "lost", "value": 7, **more}
+                                     for row in two["rows"]]
+        return two
+
+    def test_one_for_each_measure(self):
+        goodput, lost = tables.of(self.with_lost(low=7, high=7))
+        self.assertEqual(goodput[0], ["goodput, Mbit/s", *NAMES])
+        self.assertEqual(goodput[1], ["1ms", "1", "1", "1"])
+        self.assertEqual(lost[0], ["lost", *NAMES])
+        self.assertEqual(lost[1], ["1ms", "7", "7", "7"])
