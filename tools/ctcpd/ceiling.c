@@ -113,7 +113,7 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 		c->elsewhere += !is_idle(i) && !there && !was;
 	}
 	if (there || was)
-		losses_add(&c->losses, i);
+		losses_add(&c->losses, i, false);
 }
 
 bool ceiling_is_ours(const struct ceiling *c)

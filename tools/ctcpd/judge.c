@@ -404,11 +404,10 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_counts(f, i);
 	add_sample(f, i->now, i->us);
 	add_second(f, i);
-	losses_add(&f->losses, i);
+	losses_add(&f->losses, i, starts_add(&f->starts, i));
 	if (!losses_in_startup(i))
 		spacing_add(&f->threes, i, losses_of(i), CELL_THREE_US);
 	delivered_add(&f->delivered, i, is_held(i) || i->reord);
-	starts_add(&f->starts, i);
 	faster_add(&f->faster, i);
 	high_add(&f->high, i);
 	response_add(&f->response, i);

@@ -132,11 +132,12 @@ bool losses_in_startup(const struct interval *i)
 	return obeys_loss(i->now->conn.algorithm) && i->before->snd_ssthresh >= INFINITE_SSTHRESH;
 }
 
-void losses_add(struct losses *l, const struct interval *i)
+/* A window that leaves at once overruns what the same window, clocked by ACKs, does not. */
+void losses_add(struct losses *l, const struct interval *i, bool at_start)
 {
 	bool cut = is_cut(i);
 
-	if (cut)
+	if (cut && !at_start)
 		add_level(l, i);
 	count_since_cut(l, i, cut);
 	l->is_reno = !strcmp(i->now->conn.algorithm, "reno");

@@ -15,7 +15,7 @@
 
 struct losses {
 	struct spacing looks;
-	struct series levels;		/* segments: ssthresh after a loss */
+	struct series levels;		/* segments: ssthresh after a loss, but at starts */
 	uint32_t bursts : SERIES_MAX;	/* which of @levels met one, a bit for each place */
 	uint32_t was_cut : 1;		/* the window, once */
 	uint32_t since_cut : 10;	/* and for how long not since, 10 ms; ten seconds at most */
@@ -50,7 +50,8 @@ uint32_t losses_of(const struct interval *i);
 bool losses_begin(const struct interval *i);
 /* Up to the first cut of a window that is cut by losses */
 bool losses_in_startup(const struct interval *i);
-void losses_add(struct losses *l, const struct interval *i);
+/* @at_start: @i is of a start (starts.h) */
+void losses_add(struct losses *l, const struct interval *i, bool at_start);
 void losses_say(const struct losses *l, struct losses_say *say);
 
 #endif

@@ -5,15 +5,32 @@
 #include "losses.h"
 #include "starts.h"
 
+#define START_RTTS	2U
+#define RTT_MOST_US	10000000U	/* more does not fit */
+
 static bool begins(const struct interval *i)
 {
 	return i->busy < i->us / 10 * 9 && i->now->unacked;
 }
 
-void starts_add(struct starts *s, const struct interval *i)
+static uint32_t less(uint32_t us, uint64_t by)
 {
-	bool began = begins(i);
+	return us > by ? us - (uint32_t)by : 0;
+}
 
-	hits_add(&s->hits, i, s->began || began);
-	s->began = i->us <= LOOK_MOST_US && began;
+bool starts_add(struct starts *s, const struct interval *i)
+{
+	bool began = begins(i), at = began || s->left_us;
+
+	hits_add(&s->hits, i, at);
+	if (i->us > LOOK_MOST_US) {
+		s->left_us = 0;
+		return false;
+	}
+	if (began)
+		s->left_us = START_RTTS * (i->now->rtt_us < RTT_MOST_US ? i->now->rtt_us :
+									  RTT_MOST_US) + 1;
+	else
+		s->left_us = less(s->left_us, i->us);
+	return at;
 }

@@ -2,8 +2,9 @@
 /*
  * Whether a flow loses as it begins to send again, after a pause of its application.
  *
- * A start is the look in which it begins, part of which it was idle, and the next one, as a
- * retransmission follows its loss by a round trip.  The model is in judge.c.
+ * A start is the look in which it begins, part of which it was idle, and what follows for two
+ * round trips, the next look at least: a retransmission follows its loss by a round trip, and by a
+ * queue.  The model is in judge.c.
  */
 #ifndef CTCPD_STARTS_H
 #define CTCPD_STARTS_H
@@ -12,9 +13,10 @@
 
 struct starts {
 	struct hits hits;
-	bool began;	/* in the interval before */
+	uint32_t left_us;	/* of the last one */
 };
 
-void starts_add(struct starts *s, const struct interval *i);
+/* Whether @i is of a start */
+bool starts_add(struct starts *s, const struct interval *i);
 
 #endif

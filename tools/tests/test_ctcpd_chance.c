@@ -254,7 +254,7 @@ static void loss_add(struct losses *l, const struct sample *before, const struct
 		.segs = (uint32_t)segs, .retrans = lost,
 	};
 
-	losses_add(l, &i);
+	losses_add(l, &i, false);
 }
 
 /* On to the next loss, and its round trip as a look of its own */

@@ -115,6 +115,51 @@ static void test_no_starts(void **state)
 	assert_int_equal(f.facts.starts.hits.segs_at, 0);
 }
 
+/* How many looks are of one start, of a flow with such a round trip */
+static uint16_t looks_of_a_start(uint32_t rtt_us)
+{
+	struct flow f;
+
+	flow_begin_cut(&f, "htcp");
+	f.now.rtt_us = rtt_us;
+	look(&f, 300)->busy = LOOK / 2;
+	add(&f);
+	looks(&f, 20, 300, 0, 0);
+	return f.facts.starts.hits.looks_at;
+}
+
+/* The next look, and what two round trips need */
+static void test_how_long(void **state)
+{
+	(void)state;
+	assert_int_equal(looks_of_a_start(1000), 2);
+	assert_int_equal(looks_of_a_start(LOOK / 2 - 1), 2);
+	assert_int_equal(looks_of_a_start(LOOK / 2), 3);
+	assert_int_equal(looks_of_a_start(LOOK), 4);
+	assert_int_equal(looks_of_a_start(UINT32_MAX), 21);	/* and no overflow */
+}
+
+/* What a start loses at any window does not hide where the rest is lost. */
+static void test_windows_at_starts(void **state)
+{
+	struct flow f;
+	unsigned int k;
+
+	(void)state;
+	flow_begin_cut(&f, "cubic");
+	for (k = 0; k < 8; k++) {
+		look(&f, 300)->busy = LOOK / 2;
+		add(&f);
+		looks(&f, 1, 300, k % 2 ? 0 : 7, 90 + 37 * k);
+		looks(&f, 8, 300 + 31 * k, 0, 0);
+		looks(&f, 1, 300, 9, 180);
+		looks(&f, 2, 300, 0, 0);
+	}
+	assert_int_equal(judged(&f).levels, 8);
+	assert_in_range(judged(&f).spread, 0, 1);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+}
+
 /*
  * An application that writes most of what it has at once, and a little for a second: what others
  * make it lose is lost where most of it is sent.
@@ -254,6 +299,8 @@ int main(void)
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_no_starts),
+		cmocka_unit_test(test_how_long),
+		cmocka_unit_test(test_windows_at_starts),
 		cmocka_unit_test(test_starts_that_have_most),
 		cmocka_unit_test(test_faster),
 		cmocka_unit_test(test_faster_of_windows),

@@ -1031,6 +1031,7 @@ static void test_two_cuts_in_a_look(void **state)
 	f.now.snd_cwnd = 190;
 	next(&f, LOOK, 1000)->retrans = 10;
 	f.i.busy = LOOK / 2;
+	f.now.unacked = 0;	/* now again, so that it is no start */
 	f.now.snd_ssthresh = 93;
 	add(&f);
 	assert_in_range(judged(&f).spread, 100, 1000);
