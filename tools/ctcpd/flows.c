@@ -127,13 +127,19 @@ struct flows *flows_new(void)
 	return NULL;
 }
 
+static void free_entry(struct entry *en)
+{
+	free(en->flow.facts.loss);
+	free(en);
+}
+
 static void free_chain(struct entry *en)
 {
 	struct entry *next;
 
 	for (; en; en = next) {
 		next = en->next;
-		free(en);
+		free_entry(en);
 	}
 }
 
@@ -350,6 +356,9 @@ static bool add_sample(struct flows *fs, struct entry *en, const struct sample *
 		return false;
 	i.local_drops = new_drops(fs, en);
 	i.closed = closed;
+	/* without the memory its losses are not told from others */
+	if (judge_wants_loss_facts(&en->flow.facts, &i))
+		en->flow.facts.loss = calloc(1, sizeof(struct loss_facts));
 	judge_add(&en->flow.facts, &i);
 	en->flow.last = *s;
 	tell_sample(fs, s);
@@ -451,7 +460,7 @@ static int close_flow(struct flows *fs, struct entry *en, struct end *end)
 
 	take_out(fs, en);
 	rc = end->gone(&en->flow, true, end->data);
-	free(en);
+	free_entry(en);
 	return rc;
 }
 
@@ -463,7 +472,7 @@ static int close_replaced(struct flows *fs, struct end *end)
 	while ((en = fs->replaced) && !rc) {
 		fs->replaced = en->next;
 		rc = end->gone(&en->flow, true, end->data);
-		free(en);
+		free_entry(en);
 	}
 	return rc;
 }

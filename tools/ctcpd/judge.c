@@ -193,7 +193,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 808, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 344, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 
@@ -251,6 +251,15 @@ static void add_work(struct work *w, const struct interval *i)
 	w->queued += is_queued(i->now) ? i->us : 0;
 }
 
+static void age_loss(struct loss_facts *l)
+{
+	ceiling_age(&l->ceiling);
+	hits_age(&l->starts.hits);
+	hits_age(&l->faster.hits);
+	hits_age(&l->high.hits);
+	response_age(&l->response);
+}
+
 static void age(struct flow_facts *f)
 {
 	struct work *w = &f->recent;
@@ -270,11 +279,8 @@ static void age(struct flow_facts *f)
 	f->cuts /= 2;
 	f->app_rtt_min = 0;
 	f->app_rtt_max = 0;
-	ceiling_age(&f->ceiling);
-	hits_age(&f->starts.hits);
-	hits_age(&f->faster.hits);
-	hits_age(&f->high.hits);
-	response_age(&f->response);
+	if (f->loss)
+		age_loss(f->loss);
 }
 
 /*
@@ -358,8 +364,8 @@ static void end_second(struct flow_facts *f, uint32_t rtt_us)
 	double rate = (double)f->second_bytes * 1e6 / f->second_us;
 
 	if (!f->second_is_app) {
-		if (f->second_lost)
-			series_add(&f->rates, rate);
+		if (f->second_lost && f->loss)
+			series_add(&f->loss->rates, rate);
 		return;
 	}
 	series_add(&f->flights, rate * rtt_us / 1e6);
@@ -395,6 +401,23 @@ static bool is_held(const struct interval *i)
 	       i->busy < i->us / 10 * 9 || i->rwnd + i->sndbuf >= i->us / 10;
 }
 
+static void add_loss(struct loss_facts *l, const struct interval *i)
+{
+	losses_add(&l->losses, i, starts_add(&l->starts, i));
+	if (!losses_in_startup(i))
+		spacing_add(&l->threes, i, losses_of(i), CELL_THREE_US);
+	delivered_add(&l->delivered, i, is_held(i) || i->reord);
+	faster_add(&l->faster, i);
+	high_add(&l->high, i);
+	response_add(&l->response, i);
+	ceiling_add(&l->ceiling, i, is_app_limited(i->now), is_queued(i->now));
+}
+
+bool judge_wants_loss_facts(const struct flow_facts *f, const struct interval *i)
+{
+	return !f->loss && losses_of(i);
+}
+
 void judge_add(struct flow_facts *f, const struct interval *i)
 {
 	age(f);
@@ -404,14 +427,8 @@ void judge_add(struct flow_facts *f, const struct interval *i)
 	add_counts(f, i);
 	add_sample(f, i->now, i->us);
 	add_second(f, i);
-	losses_add(&f->losses, i, starts_add(&f->starts, i));
-	if (!losses_in_startup(i))
-		spacing_add(&f->threes, i, losses_of(i), CELL_THREE_US);
-	delivered_add(&f->delivered, i, is_held(i) || i->reord);
-	faster_add(&f->faster, i);
-	high_add(&f->high, i);
-	response_add(&f->response, i);
-	ceiling_add(&f->ceiling, i, is_app_limited(i->now), is_queued(i->now));
+	if (f->loss)
+		add_loss(f->loss, i);
 }
 
 /* --- what they come to ----------------------------------------------------- */
@@ -471,10 +488,17 @@ static bool is_too_little(const struct flow_facts *f, struct judgement *j)
 
 /* --- losses ---------------------------------------------------------------- */
 
+static const struct loss_facts *loss_of(const struct flow_facts *f)
+{
+	static const struct loss_facts nothing;
+
+	return f->loss ?: &nothing;
+}
+
 static bool has_steady_rate(const struct flow_facts *f)
 {
-	return f->rates.n >= RATES_LEAST && !ceiling_is_ours(&f->ceiling) &&
-	       series_width(&f->rates, TWO_OF_THREE) <= SAME_RATE;
+	return loss_of(f)->rates.n >= RATES_LEAST && !ceiling_is_ours(&loss_of(f)->ceiling) &&
+	       series_width(&loss_of(f)->rates, TWO_OF_THREE) <= SAME_RATE;
 }
 
 /* Windows of two and three segments are alike by rounding alone. */
@@ -500,7 +524,7 @@ static bool bursts_at_same_window(const struct losses_say *say)
 /* What the bottleneck takes is always the same. */
 static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
-	if (ceiling_is_harmless(&f->ceiling))
+	if (ceiling_is_harmless(&loss_of(f)->ceiling))
 		return false;
 	return at_same_window(say) || bursts_at_same_window(say) || at_large_windows(say) ||
 	       has_steady_rate(f);
@@ -509,7 +533,7 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 /* What is full is not our own device, and so much of what loses does so at one rate. */
 static bool loses_at_ceiling(const struct flow_facts *f, unsigned int permille)
 {
-	return ceiling_is_of_path(&f->ceiling, permille);
+	return ceiling_is_of_path(&loss_of(f)->ceiling, permille);
 }
 
 static bool come_in_bursts(const struct flow_facts *f, const struct losses_say *say)
@@ -567,13 +591,13 @@ static bool has_even_rate(const struct losses_say *say)
 
 static bool loses_at_starts(const struct flow_facts *f)
 {
-	return hits_against_chance(&f->starts.hits) >= SOME_LOOKS;
+	return hits_against_chance(&loss_of(f)->starts.hits) >= SOME_LOOKS;
 }
 
 /* What heeds loss has windows at loss, which tell more. */
 static bool loses_when_faster(const struct flow_facts *f, const struct losses_say *say)
 {
-	return say->levels < LEVELS_LEAST && hits_against_chance(&f->faster.hits) >= SOME_LOOKS;
+	return say->levels < LEVELS_LEAST && hits_against_chance(&loss_of(f)->faster.hits) >= SOME_LOOKS;
 }
 
 static bool own_device_is_full(const struct flow_facts *f)
@@ -602,7 +626,7 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
-	losses_say(&f->ceiling.losses, &there);
+	losses_say(&loss_of(f)->ceiling.losses, &there);
 	there.even = 0;		/* they were chosen by how little they lost */
 	/* the rarer of two, of all losses and of these */
 	if (against_chance(f, &there) - M_LN2 <= shown)
@@ -645,7 +669,7 @@ static bool by_losses(const struct flow_facts *f, const struct losses_say *say,
 		return says(j, VERDICT_CLEAN, REASON_NO_LOSS);
 	if ((double)f->lost < LITTLE_LOSS * (double)f->recent_segs)
 		return says(j, VERDICT_CLEAN, REASON_LITTLE_LOSS);
-	if (f->lost < LOSSES_LEAST || overrun_shown(f, &most) >= MAYBE_CHANCE)
+	if (!f->loss || f->lost < LOSSES_LEAST || overrun_shown(f, &most) >= MAYBE_CHANCE)
 		return says(j, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
 	if (come_in_bursts(f, say) && against_chance_when(f, say) >= NOT_CHANCE)
 		return says(j, VERDICT_LOSS, REASON_OTHERS);
@@ -706,16 +730,16 @@ static void say_losses(const struct flow_facts *f, struct losses_say *say)
 	struct delivered_say rate;
 	struct spacing_say threes;
 
-	losses_say(&f->losses, say);
-	spacing_say(&f->threes, &threes);
+	losses_say(&loss_of(f)->losses, say);
+	spacing_say(&loss_of(f)->threes, &threes);
 	say->even = of_four(fmax(evenness(&say->spacing), evenness(&threes)));
-	say->response = of_four(response_against_chance(&f->response));
-	delivered_say(&f->delivered, &rate);
+	say->response = of_four(response_against_chance(&loss_of(f)->response));
+	delivered_say(&loss_of(f)->delivered, &rate);
 	say->rate_dispersion = rate.dispersion;
 	if (rate.dispersion <= EVEN_RATE && network_share(&f->recent) >= ALWAYS)
 		say->even_rate = of_four(rate.even);
 	if (rate.queue * SHALLOW <= say->level)
-		say->high = high_against_chance(&f->high);
+		say->high = high_against_chance(&loss_of(f)->high);
 }
 
 void judge_flow(const struct flow_facts *f, struct judgement *j)

@@ -26,7 +26,20 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What is remembered of a flow; at most 808 bytes, as there may be 50,000 of them. */
+/* What tells why a flow loses: more than half of what is remembered, and most lose nothing */
+struct loss_facts {
+	struct series rates;		/* bytes/s, of seconds that the network held, with losses */
+	struct losses losses;
+	struct spacing threes;		/* of three looks each */
+	struct ceiling ceiling;
+	struct delivered delivered;
+	struct starts starts;
+	struct faster faster;
+	struct high high;
+	struct response response;
+};
+
+/* What is remembered of a flow; at most 344 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */
@@ -36,7 +49,6 @@ struct flow_facts {
 	uint64_t dropped_before;	/* segments, by qdiscs, that are not missed yet */
 	uint64_t local_drops;		/* packets, of all */
 	double cwnd_us;			/* cwnd x us, of all */
-	struct series rates;		/* bytes/s, of seconds that the network held, with losses */
 	struct series flights;		/* bytes, rate x rtt of those that the application did */
 	uint32_t app_rtt_min, app_rtt_max;	/* us, of the latter */
 	uint64_t best_rate;		/* bytes/s */
@@ -49,16 +61,11 @@ struct flow_facts {
 	uint16_t mss;
 	uint32_t cwnd_max;		/* segments */
 	uint32_t rtt_us, min_rtt_us, snd_wnd_max, sndbuf_bytes;
-	struct losses losses;
-	struct spacing threes;		/* of three looks each */
-	struct ceiling ceiling;
-	struct delivered delivered;
-	struct starts starts;
-	struct faster faster;
-	struct high high;
-	struct response response;
+	struct loss_facts *loss;	/* its owner's; NULL: it lost nothing, or no memory */
 };
 
+/* Whether @i is the first that loses: @loss has to point to zeroes before it is added */
+bool judge_wants_loss_facts(const struct flow_facts *f, const struct interval *i);
 void judge_add(struct flow_facts *f, const struct interval *i);
 void judge_flow(const struct flow_facts *f, struct judgement *j);
 /* Whether looks between two polls would tell more: see looks in flows.h */

@@ -318,9 +318,9 @@ static void test_lower_path(void **state)
 	(void)state;
 	flow_begin_cut(&f, "cubic");
 	looks(&f, 10, TOP, 0, 0);
-	assert_int_equal(f.facts.ceiling.looks, 9);
+	assert_int_equal(f.loss.ceiling.looks, 9);
 	looks(&f, 1000, TOP / 2, 0, 0);
-	assert_in_range(f.facts.ceiling.looks, 100, 1000);
+	assert_in_range(f.loss.ceiling.looks, 100, 1000);
 }
 
 /* --- verdicts -------------------------------------------------------------- */
@@ -391,7 +391,7 @@ static void test_chosen(void **state)
 
 		looks(&f, 1, more ? 900 : TOP, more ? 20 : 10, 100 + 37 * n % 100);
 	}
-	losses_say(&f.facts.ceiling.losses, &there);
+	losses_say(&f.loss.ceiling.losses, &there);
 	assert_true(there.spacing.dispersion < 1);
 	assert_true(there.spacing.even > 20);
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
@@ -428,7 +428,7 @@ static void test_others_also(void **state)
 	assert_int_equal(j.levels, 8);	/* those at the ceiling */
 	assert_int_equal(j.spread, 0);
 	share(&f, 2);
-	assert_int_not_equal(f.facts.ceiling.losing, 0);
+	assert_int_not_equal(f.loss.ceiling.losing, 0);
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);	/* a fifth of the looks that lose */
 }
 
@@ -471,7 +471,7 @@ static void test_even(void **state)
 	flow_begin_cut(&f, "htcp");
 	for (i = 0; i < 20; i++)
 		looks(&f, 1, 250, 3, 5);
-	assert_true(f.facts.losses.looks.cells == 20);
+	assert_true(f.loss.losses.looks.cells == 20);
 	expect(&f, VERDICT_OVERRUN, REASON_REGULAR);
 	flow_begin_cut(&f, "htcp");	/* ten alike are no wonder: 10! / 10^10, 4e-4 */
 	looks(&f, 10, 250, 1, 5);

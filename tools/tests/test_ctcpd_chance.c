@@ -522,7 +522,7 @@ static uint16_t evenness(struct queue *q, unsigned int cells, double share)
 	struct flow f;
 
 	flow_begin(&f, "cubic");
-	put_cells(&f.facts.losses.looks, q, cells, 200, share);
+	put_cells(&f.loss.losses.looks, q, cells, 200, share);
 	return judged(&f).even;
 }
 

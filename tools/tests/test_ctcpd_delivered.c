@@ -464,7 +464,7 @@ static void test_verdict_of_held(void **state)
 	struct flow f = policed_flow(100, 0, LOOK / 2 - LOOK / 100);
 
 	(void)state;
-	assert_true(f.facts.delivered.cells > 70);
+	assert_true(f.loss.delivered.cells > 70);
 	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
 	f = policed_flow(100, 0, LOOK / 2 + LOOK / 100);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
@@ -506,8 +506,8 @@ static void test_held_by(void **state)
 			f.i.sndbuf = rows[k].sndbuf;
 			add(&f);
 		}
-		if (f.facts.delivered.us > 0)
-			fail_msg("row %u: expected no cell, got %g us", k, f.facts.delivered.us);
+		if (f.loss.delivered.us > 0)
+			fail_msg("row %u: expected no cell, got %g us", k, f.loss.delivered.us);
 	}
 }
 

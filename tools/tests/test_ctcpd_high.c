@@ -31,7 +31,7 @@ static void halves(struct flow *f, uint32_t cwnd, uint32_t lost)
 static void test_which(void **state)
 {
 	struct flow f;
-	struct high *h = &f.facts.high;
+	struct high *h = &f.loss.high;
 
 	(void)state;
 	flow_begin_cut(&f, "reno");
@@ -62,7 +62,7 @@ static void test_which(void **state)
 static void test_not_these(void **state)
 {
 	struct flow f;
-	struct high *h = &f.facts.high;
+	struct high *h = &f.loss.high;
 
 	(void)state;
 	flow_begin_cut(&f, "reno");
@@ -118,7 +118,7 @@ static void test_verdict(void **state)
 	(void)state;
 	assert_in_range(judged(&f).spread, 250, 450);
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
-	f.facts.high = (struct high){ .window = 0 };	/* nothing else shows it */
+	f.loss.high = (struct high){ .window = 0 };	/* nothing else shows it */
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
 	f = saws(60, (struct saw){ 100, 104, 2, 1000, 1 });
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
@@ -134,7 +134,7 @@ static void test_few(void **state)
 	struct flow f = saws(9, s);
 
 	(void)state;
-	assert_true(high_against_chance(&f.facts.high) > 9.2);
+	assert_true(high_against_chance(&f.loss.high) > 9.2);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 	f = saws(10, s);
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
@@ -145,7 +145,7 @@ static void test_bursts(void **state)
 {
 	struct saw s = shallow;
 	struct flow f = saws(11, s);
-	double high = high_against_chance(&f.facts.high);
+	double high = high_against_chance(&f.loss.high);
 
 	(void)state;
 	if (high < 4.6 || high > 9.2)
@@ -154,8 +154,8 @@ static void test_bursts(void **state)
 	s.lost = 12;
 	f = saws(11, s);
 	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
-	f.facts.high.hits.segs_at = f.facts.high.hits.segs * 3 / 4;	/* no habit */
-	assert_true(high_against_chance(&f.facts.high) < 4.6);
+	f.loss.high.hits.segs_at = f.loss.high.hits.segs * 3 / 4;	/* no habit */
+	assert_true(high_against_chance(&f.loss.high) < 4.6);
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
@@ -172,7 +172,7 @@ static void test_far_apart(void **state)
 	f.now.conn.min_rtt = RTT - 1000;
 	for (i = 0; i < 40; i++)
 		cwnd = saw_once(&f, cwnd, windows[i % ARRAY_SIZE(windows)], shallow);
-	assert_true(high_against_chance(&f.facts.high) > 9.2);
+	assert_true(high_against_chance(&f.loss.high) > 9.2);
 	assert_in_range(judged(&f).spread, 500, 600);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
@@ -186,7 +186,7 @@ static void test_steady_rate(void **state)
 	(void)state;
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 	for (i = 0; i < 20; i++)
-		series_add(&f.facts.rates, 1000000);
+		series_add(&f.loss.rates, 1000000);
 	assert_in_range(judged(&f).spread, 220, 400);
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 }
@@ -243,13 +243,13 @@ static void test_queue(void **state)
 static void test_age(void **state)
 {
 	struct flow f = saws(60, shallow);
-	uint16_t losing = f.facts.high.hits.losing;
+	uint16_t losing = f.loss.high.hits.losing;
 
 	(void)state;
 	while (f.facts.recent.us < 120000000)
 		begins_with(&f, 80, 0);
 	begins_with(&f, 80, 0);
-	assert_int_equal(f.facts.high.hits.losing, losing / 2);
+	assert_int_equal(f.loss.high.hits.losing, losing / 2);
 }
 
 /* Reno, of which each segment is lost with one in a thousand: never so, of 400 flows */
@@ -277,9 +277,9 @@ static void test_chance(void **state)
 			f.now.snd_cwnd = cwnd;
 			add(&f);
 		}
-		if (hits_against_chance(&f.facts.high.hits) >= 9.2)
+		if (hits_against_chance(&f.loss.high.hits) >= 9.2)
 			fail_msg("flow %u: expected less than 9.2, got %g", n,
-				 hits_against_chance(&f.facts.high.hits));
+				 hits_against_chance(&f.loss.high.hits));
 		assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 	}
 }

@@ -80,9 +80,9 @@ static void test_starts(void **state)
 
 	(void)state;
 	begin_again(&f, 12, 8, 4);
-	assert_in_range(f.facts.starts.hits.segs_at * 100 / f.facts.starts.hits.segs, 10, 20);
-	assert_int_equal(f.facts.starts.hits.losing, 12);
-	assert_int_equal(f.facts.starts.hits.losing_at, 8);
+	assert_in_range(f.loss.starts.hits.segs_at * 100 / f.loss.starts.hits.segs, 10, 20);
+	assert_int_equal(f.loss.starts.hits.losing, 12);
+	assert_int_equal(f.loss.starts.hits.losing_at, 8);
 	expect(&f, VERDICT_OVERRUN, REASON_STARTS);
 	begin_again(&f, 12, 3, 0);	/* an application of few bursts, say */
 	expect(&f, VERDICT_OVERRUN, REASON_STARTS);
@@ -102,17 +102,17 @@ static void test_no_starts(void **state)
 	f.now.unacked = 0;
 	look(&f, 300)->busy = LOOK / 2;
 	add(&f);
-	assert_int_equal(f.facts.starts.hits.segs, 300);
-	assert_int_equal(f.facts.starts.hits.segs_at, 0);
+	assert_int_equal(f.loss.starts.hits.segs, 300);
+	assert_int_equal(f.loss.starts.hits.segs_at, 0);
 	look(&f, 0)->busy = 0;
 	add(&f);
-	assert_int_equal(f.facts.starts.hits.segs, 300);
+	assert_int_equal(f.loss.starts.hits.segs, 300);
 	f.now.unacked = 10;	/* begun in a poll: when is not known */
 	look(&f, 300)->us = POLL;
 	add(&f);
 	looks(&f, 1, 500, 3, 60);
-	assert_int_equal(f.facts.starts.hits.segs, 800);
-	assert_int_equal(f.facts.starts.hits.segs_at, 0);
+	assert_int_equal(f.loss.starts.hits.segs, 800);
+	assert_int_equal(f.loss.starts.hits.segs_at, 0);
 }
 
 /* How many looks are of one start, of a flow with such a round trip */
@@ -125,7 +125,7 @@ static uint16_t looks_of_a_start(uint32_t rtt_us)
 	look(&f, 300)->busy = LOOK / 2;
 	add(&f);
 	looks(&f, 20, 300, 0, 0);
-	return f.facts.starts.hits.looks_at;
+	return f.loss.starts.hits.looks_at;
 }
 
 /* The next look, and what two round trips need */
@@ -184,7 +184,7 @@ static void test_starts_that_have_most(void **state)
 		looks(&f, 1, 300 + (uint32_t)(200 * erand48(x)), hit && !(k % 2) ? lost : 0, left);
 		looks(&f, 3, 30, 0, 0);
 	}
-	assert_in_range(f.facts.starts.hits.segs_at * 100 / f.facts.starts.hits.segs, 90, 95);
+	assert_in_range(f.loss.starts.hits.segs_at * 100 / f.loss.starts.hits.segs, 90, 95);
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
@@ -220,9 +220,9 @@ static void test_faster(void **state)
 	(void)state;
 	tries_again(&f, 12, 12, 0);
 	/* the look behind one begins at the rate of that */
-	assert_in_range(f.facts.faster.hits.segs_at * 100 / f.facts.faster.hits.segs, 20, 30);
-	assert_int_equal(f.facts.faster.hits.losing, 12);
-	assert_int_equal(f.facts.faster.hits.losing_at, 12);
+	assert_in_range(f.loss.faster.hits.segs_at * 100 / f.loss.faster.hits.segs, 20, 30);
+	assert_int_equal(f.loss.faster.hits.losing, 12);
+	assert_int_equal(f.loss.faster.hits.losing_at, 12);
 	expect(&f, VERDICT_OVERRUN, REASON_FASTER);
 	tries_again(&f, 12, 4, 0);
 	expect(&f, VERDICT_OVERRUN, REASON_FASTER);
@@ -246,7 +246,7 @@ static void test_faster_of_windows(void **state)
 		f.now.pacing_rate = 20 * PACE;
 		looks(&f, 1, 300 + 67 * k % 100, 90, 60 + 97 * k % 200);
 	}
-	assert_int_equal(f.facts.faster.hits.losing_at, 12);
+	assert_int_equal(f.loss.faster.hits.losing_at, 12);
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
@@ -256,10 +256,10 @@ static uint32_t faster_segs(uint64_t rate, uint32_t segs, double before, double 
 	struct flow f;
 
 	flow_begin_cut(&f, "bbr");
-	f.facts.faster.before = (float)before;
-	f.facts.faster.mean = (float)mean;
+	f.loss.faster.before = (float)before;
+	f.loss.faster.mean = (float)mean;
 	paced(&f, rate, segs, 0);
-	return f.facts.faster.hits.segs_at;
+	return f.loss.faster.hits.segs_at;
 }
 
 static void test_is_faster(void **state)
@@ -282,14 +282,14 @@ static void test_lately(void **state)
 	(void)state;
 	flow_begin_cut(&f, "bbr");
 	paced(&f, PACE, 200, 0);
-	assert_true(f.facts.faster.mean == PACE);
+	assert_true(f.loss.faster.mean == PACE);
 	paced(&f, PACE, 302, 0);
-	assert_in_range(f.facts.faster.mean, PACE * 1.00999, PACE * 1.01001);
-	assert_in_range(f.facts.faster.before, PACE * 1.50999, PACE * 1.51001);
+	assert_in_range(f.loss.faster.mean, PACE * 1.00999, PACE * 1.01001);
+	assert_in_range(f.loss.faster.before, PACE * 1.50999, PACE * 1.51001);
 	flow_begin_cut(&f, "bbr");
 	look(&f, 200)->delivered = 0;
 	add(&f);
-	assert_true(f.facts.faster.mean == PACE);
+	assert_true(f.loss.faster.mean == PACE);
 }
 
 int main(void)

@@ -990,7 +990,7 @@ static void test_rounded(void **state)
 	f.now.snd_cwnd = 13;
 	for (unsigned int i = 0; i < 20; i++)
 		lose(&f, LOOK, 1, 6 + i % 2);
-	losses_say(&f.facts.losses, &say);
+	losses_say(&f.loss.losses, &say);
 	assert_int_equal(say.levels, 20);
 	assert_true(fabs(say.chance - (log(20) + 19 * log(1.2 * 2 / 7) + log(5))) < 0.001);
 }

@@ -112,13 +112,13 @@ static void test_age(void **state)
 	(void)state;
 	next(&f, LOOK, 1000)->retrans = 8;
 	add(&f);
-	assert_true(f.facts.response.lost == 8);
+	assert_true(f.loss.response.lost == 8);
 	next(&f, 120000000, 1000);
 	add(&f);
 	next(&f, LOOK, 0);
 	add(&f);
-	assert_true(f.facts.response.lost == 4);
-	near(f.facts.response.allowed, 7.5);
+	assert_true(f.loss.response.lost == 4);
+	near(f.loss.response.allowed, 7.5);
 }
 
 /* D-SACKs of what one look sent again come in the next, which sends nothing again. */
@@ -212,11 +212,11 @@ static void test_one_of_four(void **state)
 	struct flow f = at_ceiling("htcp", 20);
 
 	(void)state;
-	f.facts.response.allowed = 10.2F;
-	f.facts.response.lost = 38;
-	near(response_against_chance(&f.facts.response), 10.437);
+	f.loss.response.allowed = 10.2F;
+	f.loss.response.lost = 38;
+	near(response_against_chance(&f.loss.response), 10.437);
 	expect(&f, VERDICT_UNKNOWN, REASON_FEW_LOSSES);
-	f.facts.response.lost = 39;
+	f.loss.response.lost = 39;
 	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
 }
 

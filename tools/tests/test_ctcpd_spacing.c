@@ -299,7 +299,7 @@ static void test_maybe(void **state)
 
 		one.looks = n;
 		f = spaced(&one);
-		spacing_say(&f.facts.threes, &say);
+		spacing_say(&f.loss.threes, &say);
 		expected = say.even - log(4) >= 9.2 ? VERDICT_OVERRUN :
 			   say.even - log(4) >= 6.9 ? VERDICT_UNKNOWN : VERDICT_LOSS;
 		j = judged(&f);
@@ -375,7 +375,7 @@ static struct flow one_rate(double bursty)
 		f.i.rwnd = LOOK / 10;	/* none of these looks is asked for a ceiling */
 		add(&f);
 	}
-	make_bursty(&f.facts.losses.looks, bursty);
+	make_bursty(&f.loss.losses.looks, bursty);
 	return f;
 }
 
@@ -392,10 +392,10 @@ static void test_price_of_four(void **state)
 
 static void put_at_ceiling(struct flow *f, double bursty)
 {
-	f->facts.ceiling.looks = 20;
-	f->facts.ceiling.losing = 6;	/* of 20: a quarter, and not half */
-	f->facts.ceiling.elsewhere = 14;
-	make_bursty(&f->facts.ceiling.losses.looks, bursty);
+	f->loss.ceiling.looks = 20;
+	f->loss.ceiling.losing = 6;	/* of 20: a quarter, and not half */
+	f->loss.ceiling.elsewhere = 14;
+	make_bursty(&f->loss.ceiling.losses.looks, bursty);
 }
 
 /* The rarer of all losses and of those at the ceiling is less rare by ln 2 more. */
@@ -404,7 +404,7 @@ static void test_price_of_ceiling(void **state)
 	struct flow f = one_rate(30);
 
 	(void)state;
-	f.facts.rates.n = 0;	/* nothing is alike but at the ceiling */
+	f.loss.rates.n = 0;	/* nothing is alike but at the ceiling */
 	put_at_ceiling(&f, NOT_CHANCE + log(4) + log(2) + 0.1);
 	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
 	put_at_ceiling(&f, NOT_CHANCE + log(4) + log(2) - 0.1);
