@@ -12,8 +12,8 @@
  * is read: a flow that was in none is gone only if the kernel says so when asked for it, or if
  * two polls missed it; none is after a poll that failed (@whole is false).
  *
- * Memory: at most FLOW_BYTES a flow, of FLOWS_MAX between flows_begin() and flows_end(); none at
- * all of sockets that have never sent.  Peers decide how many connections there are, so that a
+ * Memory: at most FLOW_BYTES a flow, and LOSS_BYTES of one that lost something, of FLOWS_MAX
+ * between flows_begin() and flows_end(); none at all of sockets that have never sent.  Peers decide how many connections there are, so that a
  * poll leaves out what is more, and counts it.
  */
 #ifndef CTCPD_FLOWS_H
@@ -23,8 +23,9 @@
 #include "judge.h"
 #include "qdrops.h"
 
-#define FLOW_BYTES	1248U	/* with its part of the table and of malloc()'s own */
-#define FLOWS_MAX	100000U	/* 125 MB; ctcpd.service has 256 MB for all */
+#define FLOW_BYTES	720U	/* with its part of the table and of malloc()'s own */
+#define LOSS_BYTES	560U	/* more, of one that lost something */
+#define FLOWS_MAX	100000U	/* 128 MB; ctcpd.service has 256 MB for all */
 #define LOOKS_MAX	64	/* flows that are looked at between polls */
 
 /* Of flow_facts, as of a poll */

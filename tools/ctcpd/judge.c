@@ -193,7 +193,7 @@
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
 
-_Static_assert(sizeof(struct flow_facts) <= 344, "50,000 flows in 64 MB, with their samples");
+_Static_assert(sizeof(struct flow_facts) <= 288, "50,000 flows in 64 MB, with their samples");
 
 /* --- facts ----------------------------------------------------------------- */
 

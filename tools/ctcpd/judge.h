@@ -39,7 +39,7 @@ struct loss_facts {
 	struct response response;
 };
 
-/* What is remembered of a flow; at most 344 bytes, as there may be 50,000 of them. */
+/* What is remembered of a flow; at most 288 bytes, as there may be 50,000 of them. */
 struct flow_facts {
 	uint64_t us, acked;		/* of all: since it was first seen */
 	struct work recent;		/* of the last minutes: what the verdict rests on */

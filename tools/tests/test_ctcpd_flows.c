@@ -521,11 +521,40 @@ static void test_each_ends(void **state)
 	assert_int_equal(n, 2);
 }
 
+/* Only what loses has room for what tells why, from its first loss on, and keeps it. */
+static void test_room_for_losses(void **state)
+{
+	const struct loss_facts *loss;
+	struct sample s;
+	unsigned int k;
+
+	(void)state;
+	flows_begin(fs);
+	feed(1, 1000000, 100);
+	feed(2, 1000000, 100);
+	end();
+	for (k = 2; k < 5; k++) {
+		flows_begin(fs);
+		feed(1, k * 1000000, 100 * k);
+		s = sample_of(2, k * 1000000, 100 * k);
+		s.total_retrans = 9 * (k - 1);
+		assert_int_equal(flows_feed(fs, &s), 0);
+		end();
+		assert_null(facts_of(1)->loss);
+		if (k > 2)
+			assert_ptr_equal(facts_of(2)->loss, loss);
+		loss = facts_of(2)->loss;
+		assert_non_null(loss);
+		assert_true(loss->losses.looks.lost == 9 * (k - 1));
+	}
+}
+
 /* ASan's allocator tells nothing of this: the size alone, and the table's part */
 static void test_bytes(void **state)
 {
 	(void)state;
 	assert_true(sizeof(struct flow) + 64 + 4 * sizeof(void *) <= FLOW_BYTES);
+	assert_true(sizeof(struct loss_facts) + 2 * sizeof(void *) <= LOSS_BYTES);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -540,7 +569,8 @@ int main(void)
 		TEST(test_time_stands_still), TEST(test_drops),
 		TEST(test_drops_before_the_device), TEST(test_looks),
 		TEST(test_counts_of_a_poll), TEST(test_each_ends),
-		TEST(test_bytes), TEST(test_drops_of_a_device_anew), TEST(test_device_changes),
+		TEST(test_room_for_losses), TEST(test_bytes),
+		TEST(test_drops_of_a_device_anew), TEST(test_device_changes),
 		TEST(test_same_device), TEST(test_bound),
 	};
 

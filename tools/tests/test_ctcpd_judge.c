@@ -800,6 +800,26 @@ static void test_spurious(void **state)
 	assert_int_equal(losses_of(&i), 0);
 }
 
+/* No memory for what tells why: nothing is said of it. */
+static void test_no_loss_facts(void **state)
+{
+	struct flow_facts facts = { 0 };
+	struct judgement j;
+	struct flow f;
+	unsigned int k;
+
+	(void)state;
+	begin(&f, "reno");
+	f.now.snd_ssthresh = 300;
+	for (k = 0; k < 200; k++) {
+		next(&f, LOOK, 1000)->retrans = k % 9 ? 0 : 30;
+		judge_add(&facts, &f.i);
+	}
+	judge_flow(&facts, &j);
+	assert_int_equal(j.verdict, VERDICT_UNKNOWN);
+	assert_int_equal(j.reason, REASON_FEW_LOSSES);
+}
+
 static void test_few(void **state)
 {
 	struct flow f;
@@ -1426,6 +1446,7 @@ int main(void)
 		cmocka_unit_test(test_local_first),
 		cmocka_unit_test(test_loss_second),
 		cmocka_unit_test(test_spurious),
+		cmocka_unit_test(test_no_loss_facts),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_little),
