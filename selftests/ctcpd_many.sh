@@ -11,8 +11,9 @@
 # one of a machine of its own.
 
 . "$(dirname "$0")/lib.sh"
+. "$SELFTESTS/ctcpd_lib.sh"
 need_root
-need_commands ctcpd ctcpd_sockets
+need_commands ctcpd ctcpd_sockets jq
 
 SOCKETS=${SOCKETS:-10000}
 slow_kernel && SOCKETS=2000
@@ -40,10 +41,16 @@ connections_end()
 	wait $CONNECTIONS 2>/dev/null
 }
 
-# clock_ticks: of the recorder, in user and in kernel mode
+# clock_ticks PID: in user and in kernel mode
 clock_ticks()
 {
-	awk '{ print $14 + $15 }' "/proc/$RECORD/stat"
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+
+# memory_of PID: the most that was resident, kB
+memory_of()
+{
+	sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"
 }
 
 # polled N: so many samples are there of the first flow that was written
@@ -63,10 +70,10 @@ record_polls()
 	background src ctcpd record --every 5s "$TMP/trace"
 	RECORD=$!
 	until_true 60 polled 2
-	before=$(clock_ticks)
+	before=$(clock_ticks $RECORD)
 	until_true 120 polled $((POLLS + 2))
-	CPU_TICKS=$(($(clock_ticks) - before))
-	MEMORY=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$RECORD/status")
+	CPU_TICKS=$(($(clock_ticks $RECORD) - before))
+	MEMORY=$(memory_of $RECORD)
 	kill -TERM $RECORD
 	wait $RECORD
 	equal "record ends without a failure" 0 $?
@@ -77,11 +84,12 @@ flows()
 	sed -n 's/^\(cookie=[^ ]*\) .*/\1/p' "$TMP/trace" | sort -u | wc -l
 }
 
+# cpu_of_a_poll WHAT
 cpu_of_a_poll()
 {
 	in_real_time || return 0
 	at_least "$SOCKETS flows: CPU time is counted, ticks of $POLLS polls" 1 "$CPU_TICKS"
-	at_most "$SOCKETS flows: CPU time of a poll with its trace, ms" "$CPU_MS" \
+	at_most "$SOCKETS flows: CPU time of $1, ms" "$CPU_MS" \
 		$((CPU_TICKS * 1000 / $(getconf CLK_TCK) / POLLS))
 }
 
@@ -91,7 +99,7 @@ all_are_flows()
 	record_polls
 	equal "flows of $SOCKETS connections" "$SOCKETS" "$(flows)"
 	at_most "$SOCKETS flows: resident memory, kB" $MEMORY_KB "$MEMORY"
-	cpu_of_a_poll
+	cpu_of_a_poll "a poll with its trace"
 	BUSY=$MEMORY
 	connections_end
 }
@@ -106,6 +114,29 @@ few_are_flows()
 	connections_end
 }
 
+# The daemon, which looks more closely at some, judges each remote, and keeps a history
+the_daemon_polls()
+{
+	local before polls
+
+	printf '%s\n' '[ctcpd]' 'poll = 5s' 'min-rtt = none' '[history]' \
+		"file = $TMP/history.db" >"$TMP/ctcpd.conf"
+	connections
+	begin
+	eventually 60 more_than .polls 1
+	equal "flows that the daemon has" "$SOCKETS" "$(value .flows)"
+	before=$(clock_ticks $DAEMON)
+	polls=$(value .polls)
+	eventually 120 more_than .polls $((polls + POLLS - 1))
+	CPU_TICKS=$(($(clock_ticks $DAEMON) - before))
+	cpu_of_a_poll "a poll of the daemon"
+	at_most "$SOCKETS flows: resident memory of the daemon, kB" $MEMORY_KB \
+		"$(memory_of $DAEMON)"
+	end TERM
+	equal "it ends without a failure" 0 "$ENDED"
+	connections_end
+}
+
 network
 in_dst ip route add local 10.80.0.0/16 dev lo
 in_rtr ip route add 10.80.0.0/16 via $DST4
@@ -116,5 +147,5 @@ SERVER=$!
 defer "kill $SERVER"
 until_true 10 listening dst
 
-cases all_are_flows few_are_flows
+cases all_are_flows few_are_flows the_daemon_polls
 finish
