@@ -16,6 +16,7 @@
 need_commands nsenter setpriv
 
 DELAY=3			# enum tcp_circuit_reason; shortfall is 4
+CAROL=65532		# a third user
 
 # Whatever the socket does, it stays tripped.
 no_way_out()
@@ -200,12 +201,13 @@ for_all()
 	no_wave
 }
 
+# Another user: Mallory's breaker is still open, whatever becomes of the circuit.
 small_asks()
 {
 	fresh 400 rate 12500000
 	in_rtr tc qdisc replace dev r2 root tbf rate 20mbit burst 3028 limit 2500000
 	in_rtr tc qdisc replace dev r1 root netem limit 1000000 delay ${RTT_MS}ms
-	hostile send -u $MALLORY -n 45 -w 9 -t 5100 $DST4 $PORT >"$TMP/asks"
+	hostile send -u $CAROL -n 45 -w 9 -t 5100 $DST4 $PORT >"$TMP/asks"
 	delay $((RTT_MS / 2))
 	equal "small windows on a path of a fifth of the rate: they trip" 45 \
 		"$(field tripped "$(cat "$TMP/asks")")"
