@@ -55,8 +55,9 @@
  *		A burst that outlasts the recovery cuts the window once more, which is not
  *		a window that the bottleneck was overrun at (losses.c, is_of_same_burst()).
  *		A window that the peer or the send buffer holds meets all losses alike, and
- *		is none either.  series_chance() bounds how likely chance puts four of five, or
- *		more of them, as near as they are.
+ *		is none either; nor is one that leaves at once, behind a pause: it overruns a
+ *		buffer at whatever size it has.  series_chance() bounds how likely chance puts
+ *		four of five, or more of them, as near as they are.
  *		A buffer of two frames overflows by a burst now and then, at windows that differ by
  *		a third, but at large ones alone.  Chance meets a segment of a large window as
  *		likely as another (high.h).  Other people's flows that last are met at large
@@ -124,7 +125,8 @@
  * The time shares are in each judgement, whatever its verdict.
  *
  * What was long ago counts for less: sums are halved when they span RECENT_US, and of windows
- * and rates the last SERIES_MAX are kept.
+ * and rates the last SERIES_MAX are kept.  What tells losses from each other is kept from the
+ * first one on, in loss_facts, as most flows lose nothing: polls before that tell next to nothing.
  */
 #include <linux/tcp.h>
 #include <math.h>
