@@ -599,7 +599,8 @@ static bool loses_at_starts(const struct flow_facts *f)
 /* What heeds loss has windows at loss, which tell more. */
 static bool loses_when_faster(const struct flow_facts *f, const struct losses_say *say)
 {
-	return say->levels < LEVELS_LEAST && hits_against_chance(&loss_of(f)->faster.hits) >= SOME_LOOKS;
+	return say->levels < LEVELS_LEAST &&
+	       hits_against_chance(&loss_of(f)->faster.hits) >= SOME_LOOKS;
 }
 
 static bool own_device_is_full(const struct flow_facts *f)
