@@ -136,7 +136,26 @@ static void test_how_long(void **state)
 	assert_int_equal(looks_of_a_start(LOOK / 2 - 1), 2);
 	assert_int_equal(looks_of_a_start(LOOK / 2), 3);
 	assert_int_equal(looks_of_a_start(LOOK), 4);
-	assert_int_equal(looks_of_a_start(UINT32_MAX), 21);	/* and no overflow */
+	assert_int_equal(looks_of_a_start(1U << 31), 21);	/* twice that is 0 in 32 bits */
+	assert_int_equal(looks_of_a_start(UINT32_MAX), 21);
+}
+
+/* In a poll much may happen: what comes behind it is of no start. */
+static void test_start_before_a_poll(void **state)
+{
+	struct flow f;
+
+	(void)state;
+	flow_begin_cut(&f, "htcp");
+	f.now.rtt_us = POLL;
+	look(&f, 300)->busy = LOOK / 2;
+	add(&f);
+	looks(&f, 1, 300, 0, 0);
+	next(&f, POLL, 300);
+	add(&f);
+	looks(&f, 1, 300, 0, 0);
+	assert_int_equal(f.loss.starts.hits.looks, 3);
+	assert_int_equal(f.loss.starts.hits.looks_at, 2);
 }
 
 /* What a start loses at any window does not hide where the rest is lost. */
@@ -300,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_no_starts),
 		cmocka_unit_test(test_how_long),
+		cmocka_unit_test(test_start_before_a_poll),
 		cmocka_unit_test(test_windows_at_starts),
 		cmocka_unit_test(test_starts_that_have_most),
 		cmocka_unit_test(test_faster),
