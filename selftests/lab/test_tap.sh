@@ -7,6 +7,7 @@
 # cases is cut short, this machine's bash shows.
 
 here=$(cd "$(dirname "$0")" && pwd)
+unset ONLY_CASES	# of who tries some cases: these scripts have their own
 . "$here/../lib.sh"
 
 # judged LINES [STATUS]: of a test that says so and exits so
