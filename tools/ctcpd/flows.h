@@ -12,7 +12,7 @@
  * is read: a flow that was in none is gone only if the kernel says so when asked for it, or if
  * two polls missed it; none is after a poll that failed (@whole is false).
  *
- * Memory: at most FLOW_BYTES a flow, and LOSS_BYTES of one that lost something, of FLOWS_MAX
+ * Memory: at most FLOW_BYTES a flow, and LOSS_BYTES more of one that lost something, of FLOWS_MAX
  * between flows_begin() and flows_end(); none at all of sockets that have never sent.  Peers
  * decide how many connections there are, so that a poll leaves out what is more, and counts it.
  */

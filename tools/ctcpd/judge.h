@@ -26,7 +26,10 @@ struct work {
 	uint64_t queued;		/* with its data in a queue of this host */
 };
 
-/* What tells why a flow loses: more than half of what is remembered, and most lose nothing */
+/*
+ * What tells why a flow loses, from its first loss on: more than half of what is remembered, and
+ * most lose nothing
+ */
 struct loss_facts {
 	struct series rates;		/* bytes/s, of seconds that the network held, with losses */
 	struct losses losses;
@@ -64,7 +67,7 @@ struct flow_facts {
 	struct loss_facts *loss;	/* its owner's; NULL: it lost nothing, or no memory */
 };
 
-/* Whether @i is the first that loses: @loss has to point to zeroes before it is added */
+/* Whether @i loses and @loss is NULL: it has to point to zeroes before @i is added */
 bool judge_wants_loss_facts(const struct flow_facts *f, const struct interval *i);
 void judge_add(struct flow_facts *f, const struct interval *i);
 void judge_flow(const struct flow_facts *f, struct judgement *j);
