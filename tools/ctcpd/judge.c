@@ -596,10 +596,10 @@ static bool loses_at_starts(const struct flow_facts *f)
 	return hits_against_chance(&loss_of(f)->starts.hits) >= SOME_LOOKS;
 }
 
-/* What heeds loss has windows at loss, which tell more. */
-static bool loses_when_faster(const struct flow_facts *f, const struct losses_say *say)
+/* What heeds loss has windows at loss, which tell more, or loses at starts alone. */
+static bool loses_when_faster(const struct flow_facts *f)
 {
-	return say->levels < LEVELS_LEAST &&
+	return !loss_of(f)->losses.was_cut &&
 	       hits_against_chance(&loss_of(f)->faster.hits) >= SOME_LOOKS;
 }
 
@@ -625,7 +625,7 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
 		return 0;
 	if (is_steady(f, say) || loses_at_ceiling(f, MOST) || loses_at_starts(f) ||
-	    loses_when_faster(f, say) || is_regular(f, say) || has_even_rate(say))
+	    loses_when_faster(f) || is_regular(f, say) || has_even_rate(say))
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
@@ -659,8 +659,7 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 		return says(j, VERDICT_OVERRUN, REASON_BURSTS);
 	if (loses_at_starts(f))
 		return says(j, VERDICT_OVERRUN, REASON_STARTS);
-	return says(j, VERDICT_OVERRUN, loses_when_faster(f, &say) ? REASON_FASTER :
-								     REASON_EVEN_RATE);
+	return says(j, VERDICT_OVERRUN, loses_when_faster(f) ? REASON_FASTER : REASON_EVEN_RATE);
 }
 
 static bool by_losses(const struct flow_facts *f, const struct losses_say *say,

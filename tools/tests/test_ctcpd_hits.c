@@ -269,6 +269,30 @@ static void test_faster_of_windows(void **state)
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
+/* ... nor where its application pauses in each look: windows at starts tell nothing. */
+static void test_faster_of_starts(void **state)
+{
+	struct flow f;
+	unsigned int k, i;
+
+	(void)state;
+	flow_begin_cut(&f, "htcp");
+	for (k = 0; k < 12; k++) {
+		for (i = 0; i < 9; i++) {
+			f.now.pacing_rate = i == 8 ? 20 * PACE : PACE;
+			look(&f, 200 + 67 * k % 100)->busy = LOOK / 2;
+			if (i == 8) {
+				f.i.retrans = 90;
+				f.now.snd_ssthresh = 60 + 97 * k % 200;
+			}
+			add(&f);
+		}
+	}
+	assert_int_equal(f.loss.faster.hits.losing_at, 12);
+	assert_int_equal(judged(&f).levels, 0);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
+}
+
 /* How many of a look's segments are faster, at such rates: paced, delivered, before, lately */
 static uint32_t faster_segs(uint64_t rate, uint32_t segs, double before, double mean)
 {
@@ -324,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_starts_that_have_most),
 		cmocka_unit_test(test_faster),
 		cmocka_unit_test(test_faster_of_windows),
+		cmocka_unit_test(test_faster_of_starts),
 		cmocka_unit_test(test_is_faster),
 		cmocka_unit_test(test_lately),
 	};
