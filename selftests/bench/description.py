@@ -93,7 +93,7 @@ SCHEMA = {
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
                 "from": number, "until": number, "unit": text,
                 "where": _one_of("src", "dst"), "paper": model,
-                "expect": model, "model": model, "tolerance": text,
+                "expect": model, "model": model, "tolerance": text, "apart": text,
                 "least": model, "most": model},
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
              "measure": text, "measures": words, "x": text, "y": text,

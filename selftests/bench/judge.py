@@ -4,7 +4,7 @@
 A measure asserts when it has an expected value with a tolerance (or else the
 paper's), or `least` or `most`.  Each is a number, a formula, which may name the
 measure's own model, or a table of them: by a run's label, or for all runs that
-have a value on their axes.
+have a value on their axes.  `apart` asserts of each row how far its seeds may differ.
 """
 
 import statistics
@@ -113,6 +113,11 @@ def _verdicts(measure, run, row):
         if bound is not None:
             said.append((holds(value, bound),
                          f"{what} (at {key} {shown(bound)})"))
+    if "apart" in measure:
+        low, high = row["low"], row["high"]
+        said.append((high - low <= slack(measure["apart"], value),
+                     f"{what}, {shown(low)} to {shown(high)} by seed (at most "
+                     f"{measure['apart']} apart)"))
     return said
 
 

@@ -41,6 +41,16 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.held(1, paper={"all": 2}), [])
         self.assertEqual(self.held(float("inf"), most=3), [False])
 
+    def test_seeds_apart(self):
+        one = small(vary=[], seeds=3)
+        for apart, values, held in (("1%", (99.5, 100, 100.4), True),
+                                    ("1%", (99.5, 100, 100.6), False),
+                                    ("2", (6, 5, 7), True), ("0", (6, 6, 6), True),
+                                    ("0", (6, 6, 7), False)):
+            one["measure"] = [{"name": "m", "metric": "goodput", "apart": apart}]
+            rows = judge.rows_of(one, [(r, {"m": v}) for r, v in zip(runs_of(one), values)])
+            self.assertEqual([v[0] for v in rows[0]["verdicts"]], [held], (apart, values))
+
     def test_for_one_axis(self):
         one = small(vary=[{"path.rtt": ["1ms", "2ms"]},
                           {"path.rate": ["1gbit", "2gbit"]}])
