@@ -65,8 +65,8 @@ PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
 # Half of the time goes by in these: what is begun last is to be short.
-LONGEST="unit setup_faults hostile_idle hostile_churn hostile_kept churn lint ctcpd_act ctcpd_hands ctcpd_run
-	ctcpd_many breaker_evidence breaker_spares hostile_peers hostile_breaker hostile_containers
+LONGEST="unit setup_faults hostile_churn churn hostile_peers lint ctcpd_act ctcpd_hands ctcpd_run
+	ctcpd_many breaker_evidence breaker_spares hostile_breaker hostile_idle hostile_kept
 	setup_touch ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
 	pacing early_path setup_watch setup_late setup_confirm streams nlfuzz setup_many fuzz"
 
