@@ -6,16 +6,16 @@
 #include "starts.h"
 
 #define START_RTTS	2U
-#define RTT_MOST_US	10000000U	/* more does not fit */
+#define RTT_MOST_US	10000000U	/* ten seconds: twice what is more may not fit */
 
 static bool begins(const struct interval *i)
 {
 	return i->busy < i->us / 10 * 9 && i->now->unacked;
 }
 
-static uint32_t less(uint32_t us, uint64_t by)
+static uint32_t lasts_us(uint32_t rtt_us)
 {
-	return us > by ? us - (uint32_t)by : 0;
+	return START_RTTS * (rtt_us < RTT_MOST_US ? rtt_us : RTT_MOST_US) + 1;
 }
 
 bool starts_add(struct starts *s, const struct interval *i)
@@ -28,9 +28,8 @@ bool starts_add(struct starts *s, const struct interval *i)
 		return false;
 	}
 	if (began)
-		s->left_us = START_RTTS * (i->now->rtt_us < RTT_MOST_US ? i->now->rtt_us :
-									  RTT_MOST_US) + 1;
+		s->left_us = lasts_us(i->now->rtt_us);
 	else
-		s->left_us = less(s->left_us, i->us);
+		s->left_us -= s->left_us < i->us ? s->left_us : (uint32_t)i->us;
 	return at;
 }
