@@ -68,15 +68,11 @@ are_forgotten()
 	[ "$(forgotten)" -ge "$1" ]
 }
 
-left_behind()
+# More open breakers than are kept
+many_left_behind()
 {
 	local monitor
 
-	set_in src net.ipv4.tcp_circuit_fcwnd 20
-	set_in src net.ipv4.tcp_circuit_breaker_ms 500
-	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
-	end_sockets src
-	until_true 60 nothing_is_there
 	fresh
 	trip $MALLORY
 	end_sockets src
@@ -99,6 +95,11 @@ left_behind()
 		$(($(stat_of memory) / KEPT))
 	at_most "left behind, more than are kept: segments where he tripped first" \
 		$CUT "$(his_flight $DST4)"
+}
+
+# It forgets what it is asked to, and nothing else.
+reset_of_those()
+{
 	in_src circuit_nl new excl other prefix 10.88.0.0/16 window 77
 	succeeds "another circuit is reset" in_src circuit_nl reset other
 	at_most "another circuit is reset: segments where he tripped first" \
@@ -118,8 +119,11 @@ left_behind()
 	equal "reset: kept" 0 "$(stat_of kept)"
 	equal "reset: circuits" 0 "$(stat_of peers)"
 	equal "reset: memory" 0 "$(stat_of memory)"
+}
 
-	# Shorter than the machine's own
+# A quiet time shorter than the machine's own
+quiet_time_of_those()
+{
 	sysctl -qw ${CEILING}_breaker=0
 	defer "sysctl -qw ${CEILING}_breaker=1"
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 3
@@ -129,6 +133,18 @@ left_behind()
 	equal "after the quiet time: kept" 0 "$(stat_of kept)"
 	equal "after the quiet time: circuits" 0 "$(stat_of peers)"
 	sysctl -qw ${CEILING}_breaker=1
+}
+
+left_behind()
+{
+	set_in src net.ipv4.tcp_circuit_fcwnd 20
+	set_in src net.ipv4.tcp_circuit_breaker_ms 500
+	set_in src net.ipv4.tcp_circuit_breaker_quiet 0
+	end_sockets src
+	until_true 60 nothing_is_there
+	many_left_behind
+	reset_of_those
+	quiet_time_of_those
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
 	set_in src net.ipv4.tcp_circuit_breaker_ms 2000
 	set_in src net.ipv4.tcp_circuit_fcwnd 0
