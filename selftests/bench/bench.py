@@ -38,10 +38,11 @@ import plots
 import report
 import results
 import rotation
+import search
 import units
 from errors import BenchError, TimeIsOver
-from expand import runs_of
-from judge import check_tables, rows_of, verdicts_of
+from expand import made_for, runs_of
+from judge import check_tables, is_of, rows_of, verdicts_of
 from machine import OUT, TOP, Labs
 from progress import Progress
 from raw import Raw
@@ -190,17 +191,41 @@ class Machines:
                 self.labs.on(run["kernel"])     # built here, not by several threads
         except BenchError:
             return runs, None
-        self.progress.wants(d["id"], sum(not self._is_there(run) for run in runs))
-        return runs, [self.pool.submit(self._make, d["id"], run) for run in runs]
+        self._count(d, runs)
+        return runs, self._begin(d, runs)
 
-    def _is_there(self, run):
-        """Made by an earlier bench"""
-        return (self.labs.on(run["kernel"]).folder_of(run) / "done").exists()
+    def _begin(self, d, runs):
+        """[future], each with [(run, its folder)]: of one run, or of all that a search makes
+        for a label"""
+        if "search" in d:
+            return [self.pool.submit(self._search, d, runs, run)
+                    for run in runs if run["seed"] == 1]
+        return [self.pool.submit(lambda run: [(run, self._make(d["id"], run))], run)
+                for run in runs]
+
+    def _search(self, d, runs, what):
+        """One label's; what was left of it, it may not have needed"""
+        found = search.carry_out(d, what, lambda run: self._make(d["id"], run))
+        self._count(d, runs)
+        return found
+
+    def _count(self, d, runs):
+        """How many are to be made of it"""
+        if "search" in d:
+            todo = sum(search.left(d, run, self._kept) for run in runs if run["seed"] == 1)
+        else:
+            todo = sum(self._kept(run) is None for run in runs)
+        self.progress.wants(d["id"], todo)
+
+    def _kept(self, run):
+        """Its folder, if it was made, by an earlier bench or this one"""
+        folder = self.labs.on(run["kernel"]).folder_of(run)
+        return folder if (folder / "done").exists() else None
 
     def _make(self, name, run):
         """Its folder"""
-        if self._is_there(run):
-            return self.labs.on(run["kernel"]).folder_of(run)
+        if folder := self._kept(run):
+            return folder
         if self.deadline.is_over_for(name, self.progress.run_takes(name)):
             raise TimeIsOver
         began, folder = time.monotonic(), None
@@ -214,8 +239,8 @@ class Machines:
         """[(run, its folder)], when all of them are there"""
         runs, futures = self.started[d["id"]]
         if futures is None:
-            futures = [self.pool.submit(self._make, d["id"], run) for run in runs]
-        return list(zip(runs, [f.result() for f in futures]))
+            futures = self._begin(d, runs)
+        return [pair for future in futures for pair in future.result()]
 
     def drop(self, d):
         """What has not begun of it need not"""
@@ -242,8 +267,8 @@ def perform(labs, machines, d):
     for run, folder in folders:
         raw = Raw(folder, run["plan"])
         found.append((run, {m["name"]: figures.figure(raw, m)
-                            for m in d["measure"]}))
-        if run["seed"] == 1:
+                            for m in d["measure"] if is_of(m, run)}))
+        if run["seed"] == 1 and run.get("at", "found") == "found":
             plot = d.get("plot", {})
             experiment["series"][run["label"]] = points_of(raw, plot)
             if plot.get("resent"):
@@ -256,6 +281,8 @@ def perform(labs, machines, d):
     experiment["runs"] = len(folders)
     experiment["axes"] = {run["label"]: run["axes"] for run, _ in found}
     experiment["rows"] = rows_of(d, found)
+    if "search" in d:
+        experiment["searched"] = search.kept(run for run, _ in folders)
     return experiment, found
 
 
@@ -329,7 +356,7 @@ def by_turns(every, wanted, each, part, first=0):
         return []
     others = {d["id"]: d if d.get("medians") else {**d, "seeds": 1}
               for d in every if d not in wanted}
-    seconds = {name: each[name] * len(runs_of(d)) for name, d in others.items()
+    seconds = {name: each[name] * made_for(d) for name, d in others.items()
                if name in each}
     names = rotation.from_there(rotation.chosen(sorted(others), seconds, part), first)
     print(f"part {part}: " + " ".join(names), flush=True)

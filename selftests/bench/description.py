@@ -15,6 +15,7 @@ from pathlib import Path
 import units
 from errors import BenchError
 from figures import METRICS
+from judge import slack
 
 FOLDER = Path(__file__).parent / "experiments"
 
@@ -36,6 +37,17 @@ def _one_of(*words):
 
 def _size(value):
     units.size(value, 1514, 1)
+
+
+def _limit(value):
+    """Of a shaper, which the window may be compared with"""
+    units.size(value, 1514, 1, 1)
+
+
+def _within(value):
+    """Of one rung of a search's ladder and the next"""
+    if slack(str(value), 1) <= 0:
+        raise BenchError(f'"{value}" would take runs without end; write it as 10%')
 
 
 def _memory(value):
@@ -79,7 +91,7 @@ SCHEMA = {
              "reorder": units.part, "mtu": count, "offloads": switch,
              "ipv6": switch, "gso": _size},
     "sender": {"shaper": _one_of("ctcp-setup", "tbf", "none"),
-               "options": words, "burst": _size, "limit": _size,
+               "options": words, "burst": _size, "limit": _limit,
                "fcwnd": _size, "pace": units.rate, "txqueuelen": count},
     "hosts": {"buffers": _size, "lowat": _size, "src": table, "dst": table,
               "sample": units.time, "trace": words},
@@ -90,8 +102,10 @@ SCHEMA = {
              "reads": units.rate, "writes": units.rate},
     "step": {"at": number, "on": _one_of(*HOSTS, "sw", "wan-dst"),
              "do": text, "name": text},
+    "search": {"key": text, "unit": text, "from": model, "to": model,
+               "within": _within, "measure": text, "most": number},
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
-                "from": number, "until": number, "unit": text,
+                "at": _one_of("found", "below"), "from": number, "until": number, "unit": text,
                 "where": _one_of("src", "dst"), "paper": model,
                 "expect": model, "model": model, "tolerance": text, "apart": text,
                 "least": model, "most": model},
@@ -106,6 +120,7 @@ LISTS = ("flow", "step", "measure")
 NEEDED = {"": ("title", "source", "result"), "verdict": ("word", "because", "figures"),
           "path": ("rate", "rtt"),
           "flow": ("name", "tool", "from", "to"), "step": ("at", "on", "do"),
+          "search": ("key", "unit", "from", "to", "within", "measure", "most"),
           "measure": ("name", "metric")}
 
 
@@ -164,6 +179,7 @@ def check(data):
     _check_sender(data.get("sender", {}))
     _check_flows(data)
     _check_measures(data)
+    _check_search(data)
     _check_plot(data.get("plot"))
 
 
@@ -213,14 +229,14 @@ def _check_vary(data):
                 _check_value(f"vary.{key}", SCHEMA[kind][name], value)
 
 
-def key_of(dotted):
+def key_of(dotted, where="vary"):
     """path.rate -> (path, rate); flow.NAME.cc -> (flow, cc); hosts.src.SYSCTL
     -> (hosts, src) is varied as a whole."""
     parts = dotted.split(".")
     kind, name = parts[0], parts[-1]
     if kind not in SCHEMA or name not in SCHEMA[kind] or \
             len(parts) != (3 if kind in LISTS else 2):
-        raise BenchError(f'vary: "{dotted}" names nothing that a run has; '
+        raise BenchError(f'{where}: "{dotted}" names nothing that a run has; '
                          "write it as path.rtt or flow.NAME.cc")
     return kind, name
 
@@ -282,6 +298,24 @@ def _check_measures(data):
         wanted = measure.get("flow")
         if wanted and wanted not in flows:
             raise BenchError(f'measure.flow: no flow is called "{wanted}"')
+
+
+def _check_search(data):
+    """What is searched is there to be varied, and is not; a measure says when it holds."""
+    search = data.get("search")
+    if search is None:
+        for measure in data["measure"]:
+            if "at" in measure:
+                raise BenchError(f'measure "{measure["name"]}": at is the place of a search, '
+                                 "and there is none")
+        return
+    kind, name = key_of(search["key"], "search.key")
+    _check_value(f'search.unit, of {search["key"]}', SCHEMA[kind][name],
+                 f'1{search["unit"]}')
+    if any(search["key"] in axis for axis in data.get("vary", [])):
+        raise BenchError(f'search.key: {search["key"]} is varied, too')
+    if search["measure"] not in [m["name"] for m in data["measure"]]:
+        raise BenchError(f'search.measure: no measure is called "{search["measure"]}"')
 
 
 def _check_plot(plot):

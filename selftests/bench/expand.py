@@ -3,13 +3,20 @@
 
 The axes of vary are crossed; the keys of one axis change together.  A run's label
 is made of the axes' values (or of the axis' own label).
+
+Where something is searched, a run is made for each value that is tried, and which these
+are the earlier ones say: runs_of() has what is searched for each label, and with_value()
+is the description of the runs of one value.
 """
 
 import copy
 import itertools
 
+import bisection
 import units
-from description import KERNELS, key_of
+from description import KERNELS, LISTS, key_of
+from errors import BenchError
+from judge import number_for, slack
 
 ETHERNET = 14       # bytes of link header, as a qdisc counts them
 HEADERS = 52        # IPv4, TCP with timestamps
@@ -32,11 +39,52 @@ def runs_of(description):
         label = " ".join(filter(None, labels)) or "all"
         for seed in range(1, seeds_of(description, [label, *labels]) + 1):
             machine = varied.get("machine", {})
-            result.append({"label": label, "seed": seed, "axes": labels,
-                           "kernel": machine.get("kernel", KERNELS[0]),
-                           "memory": machine.get("memory", MEMORY),
-                           "plan": plan_of(varied)})
+            run = {"label": label, "seed": seed, "axes": labels,
+                   "kernel": machine.get("kernel", KERNELS[0]),
+                   "memory": machine.get("memory", MEMORY),
+                   "plan": plan_of(varied)}
+            result.append({**run, "search": _search(varied, run)} if "search" in varied
+                          else run)
     return result
+
+
+def _search(varied, run):
+    """What is tried for a run, and what it must keep to; by all of it, it finds what it
+    finds"""
+    search = varied["search"]
+    low, high = (number_for(search[key], run) for key in ("from", "to"))
+    if low is None or high is None or not 0 < low < high:
+        raise BenchError(f"search: from {low} to {high}, for {run['label']}, are no two "
+                         "numbers above 0, the smaller one first")
+    measure = next(m for m in varied["measure"] if m["name"] == search["measure"])
+    return {"key": search["key"], "unit": search["unit"], "most": search["most"],
+            "measure": {key: value for key, value in measure.items()
+                        if key in ("metric", "flow", "from", "until", "where")},
+            "values": bisection.ladder(low, high, slack(search["within"], 1))}
+
+
+def with_value(description, value):
+    """The same, without a search: what it searches has this value"""
+    search = description["search"]
+    found = copy.deepcopy({key: part for key, part in description.items()
+                           if key != "search"})
+    _put(found, search["key"], f"{value:g}{search['unit']}")
+    return found
+
+
+def tries_of(description, what):
+    """How many runs a search makes at most, if what the first seed finds holds with all;
+    @what: a run of its label in runs_of()"""
+    return bisection.tries(len(what["search"]["values"]),
+                           seeds_of(description, [what["label"], *what["axes"]]))
+
+
+def made_for(description):
+    """How many runs are made for it, searches taking as many as they may"""
+    runs = runs_of(description)
+    if "search" not in description:
+        return len(runs)
+    return sum(tries_of(description, run) for run in runs if run["seed"] == 1)
 
 
 def seeds_of(description, names):
@@ -52,17 +100,22 @@ def _apply(varied, axis, i):
     for key, values in axis.items():
         if key == "label":
             continue
-        kind, name = key_of(key)
-        if kind in ("flow", "step", "measure"):
-            which = key.split(".")[1]
-            target = next(f for f in varied[kind] if f.get("name") == which)
-        else:
-            target = varied.setdefault(kind, {})
-        target[name] = values[i]
+        _put(varied, key, values[i])
     if "label" in axis:
         return str(axis["label"][i])
     value = next(iter(axis.values()))[i]
     return str(value)
+
+
+def _put(varied, key, value):
+    """What a dotted key names has this value"""
+    kind, name = key_of(key)
+    if kind in LISTS:
+        which = key.split(".")[1]
+        target = next(f for f in varied[kind] if f.get("name") == which)
+    else:
+        target = varied.setdefault(kind, {})
+    target[name] = value
 
 
 def plan_of(varied):
@@ -70,9 +123,9 @@ def plan_of(varied):
     path = _path(varied["path"])
     bdp = path["rate"] * path["rtt"] / 8
 
-    def size(section, key, default=None):
+    def size(section, key, default=None, window=None):
         value = section.get(key, default)
-        return None if value is None else units.size(value, path["wire"], bdp)
+        return None if value is None else units.size(value, path["wire"], bdp, window)
 
     return {
         **path, "buffer": size(varied["path"], "buffer"),
@@ -104,10 +157,12 @@ def _path(path):
 
 def _sender(sender, size, wire):
     fcwnd = size(sender, "fcwnd")
+    frames = max(1, fcwnd // wire) if fcwnd else None
     return {"shaper": sender.get("shaper", "none"),
             "options": sender.get("options", []),
-            "burst": size(sender, "burst"), "limit": size(sender, "limit"),
-            "fcwnd": max(1, fcwnd // wire) if fcwnd else None,
+            "burst": size(sender, "burst"),
+            "limit": size(sender, "limit", window=frames and frames * wire),
+            "fcwnd": frames,
             "pace": units.rate(sender["pace"]) if "pace" in sender else None,
             "txqueuelen": sender.get("txqueuelen")}
 

@@ -18,25 +18,30 @@ def rows_of(description, results):
     labels = list(dict.fromkeys(run["label"] for run, _ in results))
     rows = []
     for label in labels:
-        mine = [(run, values) for run, values in results
-                if run["label"] == label]
         for measure in description["measure"]:
-            rows.append(_row(mine[0][0], measure,
-                             [v[measure["name"]] for _, v in mine]))
+            mine = [(run, values[measure["name"]]) for run, values in results
+                    if run["label"] == label and measure["name"] in values]
+            rows.append(_row(mine[0][0], measure, [value for _, value in mine]))
     return rows
+
+
+def is_of(measure, run):
+    """Whether it is measured in that run: of a search, in the runs with the value that was
+    found, or in that with the one below it"""
+    return "at" not in run or run["at"] == measure.get("at", "found")
 
 
 def rows_again(description, runs, rows):
     """The rows of figures that were kept, with what the description says of them now"""
-    first = {run["label"]: run for run in reversed(runs)}
     kept = {(row["label"], row["measure"]): row for row in rows}
     wanted = [(label, measure) for label in dict.fromkeys(r["label"] for r in runs)
               for measure in description["measure"]]
     if set(kept) != {(label, m["name"]) for label, m in wanted}:
         raise BenchError(f'{description["id"]}: what was measured is not what its '
                          "description asks for now; make bench measures it")
-    return [_row(first[label], measure, [kept[label, measure["name"]][key]
-                                         for key in ("low", "value", "high")])
+    return [_row(next(r for r in runs if r["label"] == label and is_of(measure, r)),
+                 measure, [kept[label, measure["name"]][key]
+                           for key in ("low", "value", "high")])
             for label, measure in wanted]
 
 
@@ -47,11 +52,12 @@ def check_tables(description, runs):
     for _, label in description.get("verdict", {}).get("figures", []):
         if label not in {run["label"] for run in runs}:
             raise BenchError(f'verdict.figures names "{label}", and no run is called so')
-    for measure in description["measure"]:
-        for key, table in measure.items():
+    for of, part in [(f'measure "{m["name"]}"', m) for m in description["measure"]] + [
+            ("search", description.get("search", {}))]:
+        for key, table in part.items():
             if not isinstance(table, dict):
                 continue
-            what = f'measure "{measure["name"]}": {key} is given for '
+            what = f'{of}: {key} is given for '
             for name in set(table) - known:
                 raise BenchError(f'{what}"{name}", and no run is called so')
             for run in runs:
@@ -66,15 +72,15 @@ def _row(run, measure, values):
     row = {"label": run["label"], "measure": measure["name"],
            "unit": measure.get("unit", ""), "value": statistics.median(values),
            "low": min(values), "high": max(values),
-           "paper": _number(measure.get("paper"), run)}
+           "paper": number_for(measure.get("paper"), run)}
     if "model" in measure:
-        row["model"] = _number(measure["model"], run)
+        row["model"] = number_for(measure["model"], run)
     row["verdicts"] = _verdicts(measure, run, row)
     return row
 
 
-def _number(asked, run, model=None):
-    """None: none for this run"""
+def number_for(asked, run, model=None):
+    """A number, a formula, or a table of them; None: none for this run"""
     if isinstance(asked, dict):
         asked = next((asked[key] for key in [run["label"], *run["axes"]]
                       if key in asked), None)
@@ -100,7 +106,7 @@ def _verdicts(measure, run, row):
     said, value, model = [], row["value"], row.get("model")
     what = f"{row['label']}: {row['measure']} {shown(value)} {row['unit']}".rstrip()
     if "tolerance" in measure:
-        wanted = _number(measure["expect"], run, model) \
+        wanted = number_for(measure["expect"], run, model) \
             if "expect" in measure else row["paper"]
         if wanted is not None:
             by = slack(measure["tolerance"], wanted)
@@ -109,7 +115,7 @@ def _verdicts(measure, run, row):
                          f"within {measure['tolerance']})"))
     for key, holds in (("least", lambda a, b: a >= b),
                        ("most", lambda a, b: a <= b)):
-        bound = _number(measure.get(key), run, model)
+        bound = number_for(measure.get(key), run, model)
         if bound is not None:
             said.append((holds(value, bound),
                          f"{what} (at {key} {shown(bound)})"))

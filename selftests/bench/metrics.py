@@ -150,6 +150,16 @@ def shaper_drops(raw, _):
     return raw.drops("src", "eth1")
 
 
+def limit(raw, _):
+    """what the shaper's queue may hold, kB"""
+    return raw.plan["limit"] / 1e3
+
+
+def limit_part(raw, _):
+    """what the shaper's queue may hold, as a part of the window, counted in frames"""
+    return raw.plan["limit"] / (raw.plan["fcwnd"] * raw.plan["wire"])
+
+
 def switch_drops(raw, _):
     """packets dropped by the switch's port"""
     return raw.drops("sw", "to-dst")
@@ -344,6 +354,7 @@ def trace_excess(raw, measure):
 METRICS = {f.__name__: f for f in (
     goodput, total, part, share, slowest_stream, fastest_stream, filled, lowest,
     spread, recovery, resent, resent_percent,
-    shaper_drops, switch_drops, path_drops, udp_lost, loss_sigmas, full_rate, full_time,
-    burst_frames, gap, together, rwnd_max, cwnd_max, ping, tool_resent, trace_resent,
-    trace_excess, utilisation, port_drop_percent, kernel_resent, trips, cwnd_swing)}
+    shaper_drops, limit, limit_part, switch_drops, path_drops, udp_lost, loss_sigmas,
+    full_rate, full_time, burst_frames, gap, together, rwnd_max, cwnd_max, ping,
+    tool_resent, trace_resent, trace_excess, utilisation, port_drop_percent, kernel_resent,
+    trips, cwnd_swing)}

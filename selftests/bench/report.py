@@ -58,11 +58,22 @@ def parameters_of(experiment):
             f"{k} {v}" for k, v in flow.items() if k != "name"))
     for step in experiment["description"].get("step", []):
         words.append(f'at {step["at"]} s on {step["on"]}: {step["do"]}')
+    if "search" in experiment["description"]:
+        words.append(searched_for(experiment["description"]["search"]))
     for axis in experiment["description"].get("vary", []):
         if "label" in axis:
             words += [f"{label}: {what_of(axis, i)}"
                       for i, label in enumerate(axis["label"])]
     return words
+
+
+def searched_for(search):
+    """What is searched, in a description's own words"""
+    ends = ["(" + ", ".join(f'{v} for "{k}"' for k, v in search[end].items()) + ")"
+            if isinstance(search[end], dict) else str(search[end]) for end in ("from", "to")]
+    return (f'searched: the smallest {search["key"].replace(".", " ")} ({search["unit"]}) with '
+            f'{search["measure"]} at most {search["most"]}, from {ends[0]} to {ends[1]}, to '
+            f'within {search["within"]}')
 
 
 def what_of(axis, i):

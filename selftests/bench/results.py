@@ -3,8 +3,9 @@
 
 One object: `licence`, `about`, as report.opening() has it, and `experiments`, a line
 for each, in the order in which they were made: description, rows, series, axes, again,
-runs (how many), seconds (of all their machines). A figure that is infinite, as of what
-never came, is the string "never": JSON has no such number.
+runs (how many), seconds (of all their machines), and searched, what a search tried. A
+figure that is infinite, as of what never came, is the string "never": JSON has no such
+number.
 """
 
 import json
@@ -13,6 +14,7 @@ import math
 from errors import BenchError
 from expand import runs_of
 from judge import rows_again
+from search import runs_again
 
 NEVER = "never"
 LICENCE = "SPDX-License-Identifier: GPL-2.0"     # JSON has no comments
@@ -53,9 +55,22 @@ def write(path, about, experiments):
                     f"{lines}\n]}}\n", encoding="utf-8")
 
 
+def _number(value):
+    """As it was before it was kept"""
+    return math.inf if value == NEVER else value
+
+
+def _searched(experiment):
+    """{"searched": what was tried}, if it has a search"""
+    return {"searched": {label: [[value, seed, _number(figure), at]
+                                 for value, seed, figure, at in tries]
+                         for label, tries in experiment["searched"].items()}} \
+        if "searched" in experiment else {}
+
+
 def _figures(row):
     """A row whose figures are numbers again"""
-    return {key: math.inf if value == NEVER and key in ("value", "low", "high") else value
+    return {key: _number(value) if key in ("value", "low", "high") else value
             for key, value in row.items()}
 
 
@@ -67,21 +82,22 @@ def refreshed(experiment, description):
             made_by(run) for run in runs_of(experiment["description"])]:
         raise BenchError(f'{description["id"]}: the description has other runs than '
                          "those that were made; make bench makes them")
-    rows = [] if experiment.get("refused") else rows_again(description, runs,
-                                                           experiment["rows"])
+    rows = [] if experiment.get("refused") else rows_again(
+        description, runs_again(description, experiment), experiment["rows"])
     return {**experiment, "description": description, "rows": rows}
 
 
 def made_by(run):
     """What a run's figures depend on"""
-    return [run[key] for key in ("label", "seed", "kernel", "memory", "plan")]
+    return [run.get(key) for key in ("label", "seed", "kernel", "memory", "plan", "search")]
 
 
 def read(path):
     """(about, experiments)"""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return data["about"], [{**e, "rows": [_figures(row) for row in e["rows"]]}
+        return data["about"], [{**e, "rows": [_figures(row) for row in e["rows"]],
+                                **_searched(e)}
                                for e in data["experiments"]]
     except OSError as error:
         raise BenchError(f"{path}: {error.strerror}; make bench writes it") from None

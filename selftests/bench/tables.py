@@ -13,7 +13,8 @@ LONG = 16           # runs: a table of more is pivoted
 def of(experiment):
     """[[[cell]]]: its tables, of each the head first"""
     tables = [pivoted(experiment, m) for m in experiment["description"]["measure"]]
-    return tables if all(tables) else [by_run(experiment)]
+    more = [tried(experiment)] if "searched" in experiment else []
+    return (tables if all(tables) else [by_run(experiment)]) + more
 
 
 def cell(row):
@@ -43,6 +44,24 @@ def by_run(experiment):
         lines.append([label] + [
             cell(by[name]) if key == "value" else shown(by[name].get(key))
             for name, key in columns])
+    return lines
+
+
+def tried(experiment):
+    """[[cell]]: a line a label; the values that a search tried, on both sides of what it
+    found, each with what came of it: of several seeds the largest"""
+    search = experiment["description"]["search"]
+    head = [f'tried, {search["key"].split(".")[-1]} in {search["unit"]}: {search["measure"]}',
+            "not enough", "enough"]
+    lines = [head]
+    for label, tries in experiment["searched"].items():
+        worst = {}
+        for value, _, figure, _ in tries:
+            worst[value] = max(worst.get(value, figure), figure)
+        sides = [[value for value in sorted(worst) if (worst[value] <= search["most"]) is good]
+                 for good in (False, True)]
+        lines.append([label, *(", ".join(f"{value:g}: {shown(worst[value])}" for value in side)
+                               for side in sides)])
     return lines
 
 

@@ -25,6 +25,10 @@ class Metrics(unittest.TestCase):
         with self.assertRaises(BenchError):
             metrics.mean_rate(self.PARTS, 5, 6)
 
+    def test_limit(self):
+        of = unittest.mock.Mock(plan={"limit": 3028, "fcwnd": 10, "wire": 1514})
+        self.assertEqual((metrics.limit(of, {}), metrics.limit_part(of, {})), (3.028, 0.2))
+
     def test_series(self):
         class Fake:
             flows = {"f": {"tool": "iperf3", "start": 4}}

@@ -4,7 +4,7 @@
     rate   4gbit                bit/s
     time   26ms                 s
     size   100kB 14.8MiB        bytes; 1000p: frames of the path's MTU;
-                                1.3bdp: times rate x rtt
+                                1.3bdp: times rate x rtt; 0.2fcwnd: times the window
     part   0.1% 1e-5 1/22000    of 1
 
 kB is 1000 bytes and KiB 1024: tc(8) calls the latter kb, so both are written out.
@@ -37,9 +37,10 @@ def time(text):
     return _number(text, TIMES, "time", "26ms, 500us or 0.5s")
 
 
-def size(text, wire, bdp):
-    """bytes; wire is the bytes of a full frame, bdp those of rate x rtt"""
-    units = dict(SIZES, p=wire, bdp=bdp)
+def size(text, wire, bdp, fcwnd=None):
+    """bytes; wire is the bytes of a full frame, bdp those of rate x rtt, fcwnd those of the
+    window, where what has the size may be a part of it"""
+    units = dict(SIZES, p=wire, bdp=bdp) | ({"fcwnd": fcwnd} if fcwnd else {})
     return round(_number(text, units, "size",
                          "100kB, 14.8MiB, 1000p (frames) or 1.3bdp"))
 
