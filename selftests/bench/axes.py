@@ -12,7 +12,7 @@ import units
 LETTER = 7.2        # px that a letter takes, on average, in the font of all labels
 LINE = 15           # px of a line of it
 # What a unit is called beside an axis, where that is not its own name
-SPELLED = {"p": "frames", "bdp": "rate x RTT"}
+SPELLED = {"p": "frames", "bdp": "rate x RTT", "mbit": "Mbit/s"}
 NUMBER = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)(?:/([0-9.]+))?([A-Za-z%]*)")
 UNITS = {**units.RATES, **units.TIMES, **units.SIZES,
          "p": 1, "bdp": 1, "%": 0.01, "": 1}

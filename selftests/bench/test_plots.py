@@ -59,6 +59,7 @@ class Axes(unittest.TestCase):
                          ({0.016: "16", 0.32: "320"}, "ms"))
         self.assertEqual(axes.with_unit("round trip", "ms"), "round trip, ms")
         self.assertEqual(axes.with_unit("buffer", "p"), "buffer, frames")
+        self.assertEqual(axes.with_unit("rate", "mbit"), "rate, Mbit/s")
         self.assertEqual(axes.with_unit("buffer, frames", "p"), "buffer, frames")
         self.assertEqual((axes.with_unit("window", ""), axes.with_unit("", "%")),
                          ("window", "%"))
