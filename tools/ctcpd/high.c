@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Losses where a flow's window is large: see high.h.
+ * Losses where a flow's window is largest: see high.h.
  */
 #include "high.h"
 #include "losses.h"
 
-#define HIGH	0.8F	/* Reno's goes from a half of that to all of it */
-#define WEIGHT	0.125F	/* of a window in the mean */
-#define ELSEWHERE	8U	/* one of so many looks that lose, at most: others take room at any
-				 * window
-				 */
+#define HIGH	0.9F	/* of the largest window that met a loss */
+
+static void new_largest(struct high *h, float cwnd)
+{
+	/* those that were high are not any more */
+	if (h->largest < HIGH * cwnd) {
+		h->hits.segs_at = 0;
+		h->hits.looks_at = 0;
+		h->hits.losing_at = 0;
+	}
+	h->largest = cwnd;
+}
 
 void high_add(struct high *h, const struct interval *i)
 {
@@ -17,15 +24,20 @@ void high_add(struct high *h, const struct interval *i)
 
 	if (i->us > LOOK_MOST_US || losses_in_startup(i))
 		return;
-	if (h->window > 0)
-		hits_add(&h->hits, i, cwnd >= HIGH * h->window);
-	if (losses_begin(i))
-		h->window += h->window > 0 ? WEIGHT * (cwnd - h->window) : cwnd;
+	hits_add(&h->hits, i, cwnd >= HIGH * h->largest);
+	if (losses_begin(i) && cwnd > h->largest)
+		new_largest(h, cwnd);
+}
+
+void high_age(struct high *h)
+{
+	hits_age(&h->hits);
+	/* the path may have less room than it had */
+	if (!h->hits.losing_at)
+		h->largest = 0;
 }
 
 double high_against_chance(const struct high *h)
 {
-	if ((h->hits.losing - h->hits.losing_at) * ELSEWHERE > h->hits.losing)
-		return 0;
 	return hits_against_chance(&h->hits);
 }

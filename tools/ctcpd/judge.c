@@ -58,10 +58,10 @@
  *		is none either; nor is one that leaves at once, behind a pause: it overruns a
  *		buffer at whatever size it has.  series_chance() bounds how likely chance puts
  *		four of five, or more of them, as near as they are.
- *		A buffer of two frames overflows by a burst now and then, at windows that differ by
- *		a third, but at large ones alone.  Chance meets a segment of a large window as
- *		likely as another (high.h).  Other people's flows that last are met at large
- *		windows, too, but with the queue that they keep, of which the round trip tells.
+ *		A buffer of two frames overflows by a burst now and then, at any window, but lets
+ *		none past its room.  Chance meets a segment of the largest windows as likely as
+ *		another (high.h).  Other people's flows that last are met at large windows, too,
+ *		but with the queue that they keep, of which the round trip tells.
  *
  * When and where are independent of each other by chance: their logarithms are added (Fisher),
  * and
@@ -173,8 +173,7 @@
 #define SAME_WINDOW	0.20	/* four of five within so much, and a segment: half of chance's
 				 * deviation
 				 */
-#define LARGE_LEAST	10U	/* windows at loss, from which they may be large, and ... */
-#define LARGE_WINDOWS	0.5	/* four of five within so much */
+#define LARGE_LEAST	10U	/* windows at loss, from which one may be the largest, and ... */
 #define SHALLOW		8U	/* ... and no queue of an eighth of one: others keep one */
 #define BURSTS_LEAST	6U	/* of those that lost a burst, and ... */
 #define SAME_BURST	0.03	/* two of three within so much: by chance of one flow in forty */
@@ -184,7 +183,7 @@
 				 * no window for 200 ms and a round trip, and for pauses
 				 */
 
-#define SOME_LOOKS	4.6	/* ln 100: so many at starts, at large windows, when faster */
+#define SOME_LOOKS	4.6	/* ln 100: so many at starts, at the largest window, when faster */
 #define CEILING_PART	250U	/* thousandths of the looks that lose: pacing helps with those */
 
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
@@ -258,7 +257,7 @@ static void age_loss(struct loss_facts *l)
 	ceiling_age(&l->ceiling);
 	hits_age(&l->starts.hits);
 	hits_age(&l->faster.hits);
-	hits_age(&l->high.hits);
+	high_age(&l->high);
 	response_age(&l->response);
 }
 
@@ -510,11 +509,10 @@ static bool at_same_window(const struct losses_say *say)
 	       say->width + 1.0 / say->level <= SAME_WINDOW;
 }
 
-/* Wherever its window is large, and hardly elsewhere, though not at one size */
-static bool at_large_windows(const struct losses_say *say)
+/* Where its window is largest, though also at others */
+static bool at_largest_window(const struct losses_say *say)
 {
-	return say->high >= SOME_LOOKS && say->levels >= LARGE_LEAST && say->level &&
-	       say->width + 1.0 / say->level <= LARGE_WINDOWS;
+	return say->high >= SOME_LOOKS && say->levels >= LARGE_LEAST;
 }
 
 /* Between them it may lose by chance, which says nothing of where. */
@@ -528,7 +526,7 @@ static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
 	if (ceiling_is_harmless(&loss_of(f)->ceiling))
 		return false;
-	return at_same_window(say) || bursts_at_same_window(say) || at_large_windows(say) ||
+	return at_same_window(say) || bursts_at_same_window(say) || at_largest_window(say) ||
 	       has_steady_rate(f);
 }
 
@@ -577,7 +575,7 @@ static double against_chance_of_losses(const struct flow_facts *f, const struct 
 static double against_chance_where(const struct losses_say *say)
 {
 	/* the rarer of two */
-	return fmax(-say->chance, at_large_windows(say) ? say->high - M_LN2 : 0);
+	return fmax(-say->chance, at_largest_window(say) ? say->high - M_LN2 : 0);
 }
 
 static double against_chance(const struct flow_facts *f, const struct losses_say *say)
@@ -640,7 +638,7 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 
 static enum reason where_most(const struct losses_say *say)
 {
-	return at_large_windows(say) && !at_same_window(say) ? REASON_LARGE_WINDOW :
+	return at_largest_window(say) && !at_same_window(say) ? REASON_LARGE_WINDOW :
 							       REASON_SAME_WINDOW;
 }
 

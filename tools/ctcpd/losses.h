@@ -35,7 +35,7 @@ struct losses_say {
 				 * not known
 				 */
 	double high;		/* -ln of how likely chance has so many of them where the window is
-				 * large (high.h); 0: it does, not known, or there is a queue
+				 * largest (high.h); 0: it does, not known, or there is a queue
 				 */
 	uint32_t level;		/* segments, median of the windows at loss */
 	double width;		/* of the narrowest range that has four of five, / level */

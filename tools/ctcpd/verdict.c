@@ -34,7 +34,7 @@ static const struct {
 	[REASON_SAME_WINDOW] = { "same-window",
 				 "it loses whenever its window has reached the same size" },
 	[REASON_LARGE_WINDOW] = { "large-window",
-				  "it loses where its window is large, and hardly elsewhere" },
+				  "it loses wherever its window is largest" },
 	[REASON_BURSTS] = { "bursts", "it loses in bursts, at a rate that has a ceiling" },
 	[REASON_STARTS] = { "starts", "it loses as it begins to send again after a pause" },
 	[REASON_FASTER] = { "faster", "it loses as it paces far above what is delivered" },

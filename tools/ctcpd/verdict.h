@@ -31,7 +31,7 @@ enum reason {
 	REASON_FEW_LOSSES,	/* too few to tell by chance from others */
 	/* overrun: */
 	REASON_SAME_WINDOW,	/* losses come whenever the window has reached one size */
-	REASON_LARGE_WINDOW,	/* they come where it is large, and hardly elsewhere */
+	REASON_LARGE_WINDOW,	/* they come wherever it is largest */
 	REASON_BURSTS,		/* they come in bursts, at a rate that has a ceiling */
 	REASON_STARTS,		/* they come as it begins to send again */
 	REASON_FASTER,		/* they come as it paces far above what is delivered */

@@ -21,6 +21,7 @@
 #define SETTLES	100	/* ... before them */
 #define NOT_CHANCE 9.2		/* as judge.c has them */
 #define MAYBE_CHANCE 6.9
+#define SOME_LOOKS 4.6
 
 struct path {
 	double p, rtt;		/* loss of each segment; seconds */
@@ -364,10 +365,12 @@ static void test_answers(void **state)
 	}
 }
 
-/* --- more losses than the windows allow ------------------------------------ */
+/* --- looks ----------------------------------------------------------------- */
 
-/* A look of 200 ms, or of a round trip */
-static void look_at(struct response *r, struct window *w, const struct algorithm *a)
+typedef void add_fn(void *to, const struct interval *i);
+
+/* @add is told of a look of 200 ms, or of a round trip */
+static void look_at(struct window *w, const struct algorithm *a, add_fn *add, void *to)
 {
 	struct sample before = { .rtt_us = (uint32_t)lround(w->rtt * 1e6) }, now;
 	struct interval i = { .before = &before, .now = &now };
@@ -382,7 +385,55 @@ static void look_at(struct response *r, struct window *w, const struct algorithm
 	}
 	now.snd_cwnd = (uint32_t)w->cwnd;
 	now.snd_ssthresh = (uint32_t)w->ssthresh;
-	response_add(r, &i);
+	add(to, &i);
+}
+
+/* --- losses at the largest window ------------------------------------------ */
+
+static void add_high(void *high, const struct interval *i)
+{
+	high_add(high, i);
+}
+
+/* How many of @n flows of @losing looks that lose lose at their largest window by e^-4.6 */
+static unsigned int lose_high(const struct algorithm *a, const struct path *path, unsigned int n,
+			      unsigned int losing)
+{
+	struct window w = settled(a, path);
+	unsigned int high = 0;
+
+	for (; n; n--) {
+		struct high h = { .largest = 0 };
+
+		while (h.hits.losing < losing)
+			look_at(&w, a, add_high, &h);
+		high += high_against_chance(&h) >= SOME_LOOKS;
+	}
+	return high;
+}
+
+/* No more often than that, however much they have lost */
+static void test_high(void **state)
+{
+	static const struct algorithm *const algorithms[] = { &reno, &cubic, &htcp };
+	static const unsigned int losing[] = { 10, 30, 100 };
+	size_t i, k, l;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(algorithms); k++) {
+		for (i = 0; i < paths_of(algorithms[k]); i++) {
+			for (l = 0; l < ARRAY_SIZE(losing); l++)
+				between("lose at their largest window", &paths[i],
+					lose_high(algorithms[k], &paths[i], 300, losing[l]), 0, 3);
+		}
+	}
+}
+
+/* --- more losses than the windows allow ------------------------------------ */
+
+static void add_response(void *response, const struct interval *i)
+{
+	response_add(response, i);
 }
 
 static struct response respond(struct window *w, const struct algorithm *a, unsigned int losses)
@@ -390,7 +441,7 @@ static struct response respond(struct window *w, const struct algorithm *a, unsi
 	struct response r = { .settled = true };
 
 	while (r.lost < losses)
-		look_at(&r, w, a);
+		look_at(w, a, add_response, &r);
 	return r;
 }
 
@@ -569,6 +620,7 @@ int main(void)
 		cmocka_unit_test(test_reno_next),
 		cmocka_unit_test(test_cubic_next),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_high),
 		cmocka_unit_test(test_response),
 		cmocka_unit_test(test_few_losses),
 		cmocka_unit_test(test_drops),

@@ -1140,14 +1140,16 @@ static void test_small_bursts(void **state)
 static void run_bursts(struct flow *f, unsigned int bursts, uint32_t lost, uint32_t apart,
 		       uint32_t us)
 {
+	uint32_t single = 250;
 	unsigned int i;
 
 	begin(f, "htcp");
 	f->now.snd_ssthresh = 300;
 	for (i = 0; i < bursts; i++) {
 		meet_with(f, 220, 175 + i % 2 * apart, us, lost);
-		f->now.snd_cwnd = 150;
+		f->now.snd_cwnd = single;
 		lose(f, LOOK, 1, 60 + 41 * i % 90);
+		single += single / 4;	/* no window is the largest for long */
 		probe(f, 18, 0, falling);
 	}
 }
