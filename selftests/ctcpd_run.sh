@@ -286,7 +286,7 @@ bad_usage()
 	usage '--every: "61s" is out of range; from 100ms to 1min' record --every 61s
 }
 
-# wrong LINE PATTERN: a configuration with that line is refused, exit status 1
+# wrong LINE PATTERN: a configuration with that line is refused, exit status 78, EX_CONFIG
 wrong()
 {
 	local out rc
@@ -294,7 +294,7 @@ wrong()
 	printf '[ctcpd]\n%s\n' "$1" >"$TMP/wrong.conf"
 	out=$(timeout 20 ctcpd run --config "$TMP/wrong.conf" --socket "$TMP/other" 2>&1)
 	rc=$?
-	equal "a configuration that is wrong ($1): exit status" 1 $rc
+	equal "a configuration that is wrong ($1): exit status" 78 $rc
 	matches "a configuration that is wrong ($1)" "wrong.conf, line 2: $2" "$out"
 }
 
@@ -306,10 +306,10 @@ bad_configuration()
 	wrong 'one-lock = 1' 'one-lock: "1" is neither no nor yes'
 	wrong 'pol = 5s' '"pol" is no key of \[ctcpd\]; did you mean poll\?'
 	out=$(ctcpd run --config "$TMP/none" --socket "$TMP/other" 2>&1)
-	equal "no configuration where one is named: exit status" 1 $?
+	equal "no configuration where one is named: exit status" 78 $?
 	matches "no configuration where one is named" 'none cannot be opened: No such file' "$out"
 	out=$(ctcpd run --socket /nonexistent/run/control 2>&1)
-	equal "no folder for the socket: exit status" 1 $?
+	equal "no folder for the socket: exit status" 78 $?
 	matches "no folder for the socket" 'cannot be made: .*; be root, or name another place by --socket' "$out"
 }
 

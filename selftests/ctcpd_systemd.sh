@@ -4,8 +4,9 @@
 # suites: bookworm
 #
 # ctcpd.service, run by systemd itself: it is ready when it answers, shows signs of life, is
-# begun again when it is killed or hangs, and may do next to nothing.  With act.conf it may
-# pace, and nothing else more; its history is the same, there and back.
+# begun again when it is killed or hangs but not where its file is wrong, and may do next to
+# nothing.  With act.conf it may pace, and nothing else more; its history is the same, there and
+# back.
 #
 # How systemd runs there: systemd_lib.sh.  What the unit denies is asked by other units, which
 # are the same but for their program: ctcpd_denied.c, and ctcpd_hands and ctcpd_hands_bpf, which
@@ -165,6 +166,19 @@ hangs()
 	equal "it hangs: begun again" 2 "$(unit ctcpd NRestarts)"
 	succeeds "it hangs: the watchdog it was" journal ctcpd 'Watchdog timeout'
 	succeeds "it hangs: the next one answers" until_true "$WAIT" answers
+}
+
+# no restart mends that
+wrong_file()
+{
+	configure 2
+	refused "a file that is wrong: restart" on_machine systemctl restart ctcpd
+	becomes "a file that is wrong" ctcpd failed
+	equal "a file that is wrong: exit status" 78 "$(unit ctcpd ExecMainStatus)"
+	equal "a file that is wrong: it is not begun again" 0 "$(unit ctcpd NRestarts)"
+	configure 1s
+	succeeds "the file is mended: restart" on_machine systemctl restart ctcpd
+	succeeds "the file is mended: root is answered" until_true "$WAIT" answers
 }
 
 stopped()
@@ -355,6 +369,6 @@ make_units
 configure 1s
 drop_in ctcpd.service "WatchdogSec=$WATCHDOG" TimeoutAbortSec=1s
 boot "$SRC"
-cases ready lives reloaded killed hangs denied paces paces_sockets acts stopped uninstalled
+cases ready lives reloaded killed hangs wrong_file denied paces paces_sockets acts stopped uninstalled
 power_off
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ctcpd's commands: each gets the parsed command line and returns 0 or -errno with a sentence.
+ * ctcpd's commands: each gets the parsed command line and returns 0, or a sentence with -errno or
+ * with EX_CONFIG (run.h).
  */
 #ifndef CTCPD_COMMANDS_H
 #define CTCPD_COMMANDS_H

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include "commands.h"
 #include "control.h"
@@ -28,6 +29,7 @@ enum {
 	EXIT_FAILED,
 	EXIT_USAGE,
 	EXIT_OUTPUT,
+	EXIT_CONFIG = EX_CONFIG,
 };
 
 /* --- commands ----------------------------------------------------------------------- */
@@ -90,7 +92,8 @@ static const char help[] =
 "  -V, --version    print the version\n"
 "\n"
 "Exit status: 0 done; 1 failed, or no daemon answers; 2 bad usage; 3 done, but the output\n"
-"could not be written.\n";
+"could not be written; 78 run: its configuration is wrong, or no socket can be where it\n"
+"is to be.\n";
 
 static const struct command *find_command(const char *name)
 {
@@ -274,14 +277,16 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 {
 	struct options o = { .every_us = EVERY_US, .socket = CONTROL_FILE };
 	struct err e = { "" };
-	int asked = 0;
+	int asked = 0, rc = 0;
 
 	if (parse(cmd, argc, argv, &o, &asked, &e))
 		return complain(&e, EXIT_USAGE);
 	if (asked)
 		print_asked(asked);
-	else if (cmd->fn(&o, &e))
-		return complain(&e, EXIT_FAILED);
+	else
+		rc = cmd->fn(&o, &e);
+	if (rc)
+		return complain(&e, rc == EX_CONFIG ? EXIT_CONFIG : EXIT_FAILED);
 	if (fflush(stdout) || ferror(stdout)) {
 		err_set(&e, -EIO, "done, but the output cannot be written: %s",
 			errno ? strerror(errno) : "a part of it is lost");

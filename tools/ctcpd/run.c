@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,17 +148,38 @@ static int open_loop(struct daemon *d, struct err *e)
 	return rc ? err_set(e, rc, "the loop cannot begin: %s", strerror(-rc)) : 0;
 }
 
+/*
+ * What the configuration or the command line names is wrong, and stays so: no lack of memory, of
+ * files or of space, and nobody in the way who may end.
+ */
+static bool is_lasting(int rc)
+{
+	switch (-rc) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOSPC:
+	case EDQUOT:
+	case EIO:
+	case EINTR:
+	case EADDRINUSE:
+		return false;
+	default:
+		return true;
+	}
+}
+
 static int begin(struct daemon *d, struct err *e)
 {
 	const struct run_options *o = &d->options;
 	int rc = config_read(o->config ?: CONFIG_FILE, o->config, &d->config, e);
 
 	if (rc)
-		return rc;
+		return is_lasting(rc) ? EX_CONFIG : rc;
 	/* before all that another daemon may be using */
 	d->control = control_listen(o->socket, &rc, e);
 	if (!d->control)
-		return rc;
+		return is_lasting(rc) ? EX_CONFIG : rc;
 	rc = open_loop(d, e);
 	/* behind the signals that are blocked: it has a thread */
 	if (!rc)

@@ -36,7 +36,10 @@ struct daemon {
 	bool said_acts;			/* what the log has of it, and systemd's status */
 };
 
-/* Until a signal ends it.  0, or it could not begin: -errno and a sentence */
+/*
+ * Until a signal ends it.  0, or a sentence and -errno; EX_CONFIG where it cannot begin, nor could
+ * it if it were started again.
+ */
 int run(const struct run_options *options, struct err *e);
 
 /* dispatch.c: control_fn, @data is the daemon */

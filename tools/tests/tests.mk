@@ -9,7 +9,7 @@ T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
 TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"' -DTOOLS_DIR='"$(CURDIR)"'
 
-check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/capture.so $(T)/library
+check: $(TESTS:%=$(T)/%) $(T)/ctcp-setup $(T)/ctcpd $(T)/capture.so $(T)/library
 	@rc=0; for t in $(TESTS); do echo "# $$t"; $(T)/$$t || rc=1; done; exit $$rc
 
 $(T)/test_%: $(O)/obj-san/tests/test_%.o $(SAN_PARTS)
@@ -32,10 +32,14 @@ ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit hands_unrecorded \
 	 hands_bpf_is_used theirs_read theirs_check theirs_free remotes_each \
 	 if_indextoname if_nametoindex
 
-# the program itself, for tests of the command line
+# the programs themselves, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(T)/ctcpd: $(O)/obj-san/ctcpd/ctcpd.o $(DAEMON_PARTS:%=$(O)/obj-san/%.o) $(SAN_PARTS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(DAEMON_LDLIBS) $(LDLIBS)
 
 # all of the library and no command: it needs none of them
 $(T)/library: $(O)/libctcp.a
