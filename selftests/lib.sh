@@ -169,10 +169,12 @@ refused()
 # behind it: finish() knows how many there are.
 CASES=0
 CASES_ENDED=0
+CASE_NAMES=()
 
 cases()
 {
 	CASES=$((CASES + $#))
+	CASE_NAMES+=("$@")
 	for CASE; do
 		is_chosen "$CASE" && "$CASE"
 		CASES_ENDED=$((CASES_ENDED + 1))
@@ -185,10 +187,23 @@ is_chosen()
 		{ echo "# $1: left out, not in ONLY_CASES" >&2; false; }
 }
 
+# Behind all that a test calls cases() for: it may do so more than once.
+are_cases()
+{
+	local name names
+
+	IFS=, read -ra names <<<"${ONLY_CASES:-}"
+	for name in "${names[@]}"; do
+		[[ " ${CASE_NAMES[*]} " = *" $name "* ]] ||
+			fail "ONLY_CASES: \"$name\" is no case of this test: ${CASE_NAMES[*]:-it has none}"
+	done
+}
+
 finish()
 {
 	[ $CASES_ENDED = $CASES ] ||
 		fail "$CASES cases: $CASES_ENDED came to their end, $CASE did not"
+	are_cases
 	tap_finish
 }
 

@@ -126,6 +126,26 @@ cut_short()
 	judges "$1, as the lab has it" 1 2 "$out" $status
 }
 
+# Beside one that is there a name that is none fails the test, which is not to look like both
+chosen_in_vain()
+{
+	local out
+
+	out=$(ONLY_CASES=first,secnd script 'first() { pass one; }' 'second() { pass two; }' \
+		'third() { pass three; }' 'cases first second' 'cases third')
+	equal "a misspelt case beside another: exit status" 1 $?
+	matches "a misspelt case beside another: which, and what there is" \
+		'^not ok 2 - ONLY_CASES: "secnd" is no case of this test: first second third$' "$out"
+	out=$(ONLY_CASES=first,third, script 'first() { pass one; }' 'third() { pass three; }' \
+		'cases first' 'cases third')
+	equal "cases of two lists: exit status" 0 $?
+	judges "cases of two lists" 2 0 "$out"
+	out=$(ONLY_CASES=first script 'pass one')
+	equal "a case of a test without cases: exit status" 1 $?
+	matches "a case of a test without cases: which" \
+		'^not ok 2 - ONLY_CASES: "first" is no case of this test: it has none$' "$out"
+}
+
 lists_of_cases()
 {
 	local out
@@ -139,6 +159,7 @@ lists_of_cases()
 	judges "cases that are chosen" 2 0 "$out"
 	out=$(ONLY_CASES=thir script 'third() { pass three; }' 'cases third')
 	equal "a case that is not there is chosen: exit status" 1 $?
+	chosen_in_vain
 	# shellcheck disable=SC2016 # the script's own
 	cut_short "a bad number in one of three cases" 'x=08; x=$((x + 1))'
 	# shellcheck disable=SC2016
