@@ -73,19 +73,10 @@ left_out()
 	done
 }
 
-# One device is dead, and of another the gateway cannot be reached: the third has its circuit,
-# and they have theirs as soon as they can.
-partial()
+# what_can_be: one device is not there, and of another the gateway cannot be reached: the third
+# has its circuit
+what_can_be()
 {
-	local late
-
-	fresh partial
-	another_device eth3
-	cat >"$TMP/circuits" <<-END
-		$LHC --shaper tbf eth1
-		add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms eth2
-		add esa --to 10.83.0.0/16 --via 10.99.0.254 --rate 1gbit --rtt 10ms eth3
-	END
 	complains "without --partial" 1 'circuit ska: there is no device eth2' \
 		setup apply --quiet "$TMP/circuits"
 	left_out "--partial" 2 'circuit ska: there is no device eth2' 'circuit esa: .*10.83.0.0/16'
@@ -93,6 +84,13 @@ partial()
 	succeeds "--partial: the one that can be" has_route
 	equal "--partial: it alone" lhc "$(setup list --json | jq -r '.[].name')"
 	left_out "--partial once more" 2 'circuit ska: there is no device eth2'
+}
+
+# all_come: the others have theirs as soon as they can
+all_come()
+{
+	local late
+
 	setup apply --partial --wait 60s --quiet "$TMP/circuits" >"$TMP/late" 2>&1 &
 	late=$!
 	sleep 1
@@ -111,6 +109,11 @@ partial()
 	wait "$late"
 	equal "--partial --wait: all came, exit status" 0 $?
 	as_set_up "--partial --wait: all came"
+}
+
+# one_is_down: what stands on it stays as it was until it is up
+one_is_down()
+{
 	in_host ip link set eth2 down
 	sed -i '/^add ska/s/1gbit/2gbit/; /^add esa/s/1gbit/3gbit/' "$TMP/circuits"
 	left_out "--partial, a device down" 1 'circuit ska: eth2 is down'
@@ -119,6 +122,10 @@ partial()
 	in_host ip link set eth2 up
 	works "--partial, it is up" setup apply --partial --quiet "$TMP/circuits"
 	equal "--partial, it is up: it changes" 250000000 "$(circuit_value ska rate)"
+}
+
+partial_refused()
+{
 	echo "add bad --rate 1gbit eth1" >>"$TMP/circuits"
 	complains "--partial: a line that is wrong" 1 'line 4: --rtt is missing' \
 		setup apply --partial "$TMP/circuits"
@@ -126,6 +133,21 @@ partial()
 		setup apply --partial --confirm-within 5s "$TMP/circuits"
 	complains "--partial elsewhere" 2 '"--partial" is not an option of diff' \
 		setup diff --partial "$TMP/circuits"
+}
+
+partial()
+{
+	fresh partial
+	another_device eth3
+	cat >"$TMP/circuits" <<-END
+		$LHC --shaper tbf eth1
+		add ska --to 10.82.0.0/16 --via 10.79.0.254 --rate 1gbit --rtt 10ms eth2
+		add esa --to 10.83.0.0/16 --via 10.99.0.254 --rate 1gbit --rtt 10ms eth3
+	END
+	what_can_be
+	all_come
+	one_is_down
+	partial_refused
 	works "--partial: undo" setup undo --quiet --all
 	host_end
 }
@@ -201,8 +223,59 @@ eth2_comes()
 	in_host ip addr add 10.79.0.1/24 dev eth2
 }
 
-# What a circuit needs that is left out, or whose device is down, stays; and one that does not
-# fit its device any more keeps no other from being changed.
+# without_its_way BUFFERS: its gateway cannot be reached, or the kernel refuses its route
+without_its_way()
+{
+	sed 's/10.79.0.254/10.99.0.254/' "$TMP/circuits" >"$TMP/unreachable"
+	run setup apply --partial --quiet "$TMP/unreachable"
+	equal "left out: exit status" 5 "$RC"
+	equal "left out: the buffers" "$1" "$(buffers)"
+	as_set_up "left out"
+	in_host ip link set eth2 down
+	in_host ip addr flush dev eth2
+	in_host ip link set eth2 up
+	sed '/^add six/s/1gbit/3gbit/' "$TMP/circuits" >"$TMP/six"
+	run setup apply --partial --quiet "$TMP/six"
+	equal "the kernel refuses its route: exit status" 5 "$RC"
+	equal "the kernel refuses its route: another changes" 375000000 "$(circuit_value six rate)"
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	works "its address is there again" setup apply --quiet "$TMP/circuits"
+	as_set_up "its address is there again"
+}
+
+# no_longer_fits: it keeps no other from being changed
+no_longer_fits()
+{
+	in_host ip link set eth2 mtu 1300
+	sed -i '/^add six/s/1gbit/2gbit/' "$TMP/circuits"
+	works "no longer fits its device: another changes" setup apply --quiet "$TMP/circuits"
+	matches "no longer fits its device: said" \
+		'^note: circuit lhc: --mss: 1400 does not fit .*; what was set up stays' \
+		"$(setup apply "$TMP/circuits")"
+	equal "no longer fits its device: the other has changed" 250000000 "$(circuit_value six rate)"
+	in_host ip link set eth2 mtu 1500
+}
+
+# without_its_device BUFFERS: it is down, or another one that it does not fit
+without_its_device()
+{
+	in_host ip link set eth2 down
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "its device is down: exit status" 5 "$RC"
+	equal "its device is down: the buffers" "$1" "$(buffers)"
+	in_host ip link del eth2
+	eth2_comes
+	in_host ip link set eth2 mtu 1300
+	complains "does not fit the next device" 1 'circuit lhc: --mss: 1400 does not fit' \
+		setup apply --quiet "$TMP/circuits"
+	run setup apply --partial --quiet "$TMP/circuits"
+	equal "does not fit the next device: --partial: exit status" 5 "$RC"
+	in_host ip link set eth2 mtu 1500
+	works "it fits" setup apply --quiet "$TMP/circuits"
+	as_set_up "it fits"
+}
+
+# What a circuit needs that is left out, or whose device is down, stays.
 left_as_it_is()
 {
 	local before
@@ -215,43 +288,9 @@ left_as_it_is()
 	END
 	works "left out" setup apply --quiet "$TMP/circuits"
 	before=$(buffers)
-	sed 's/10.79.0.254/10.99.0.254/' "$TMP/circuits" >"$TMP/unreachable"
-	run setup apply --partial --quiet "$TMP/unreachable"
-	equal "left out: exit status" 5 "$RC"
-	equal "left out: the buffers" "$before" "$(buffers)"
-	as_set_up "left out"
-	in_host ip link set eth2 down
-	in_host ip addr flush dev eth2
-	in_host ip link set eth2 up
-	sed '/^add six/s/1gbit/3gbit/' "$TMP/circuits" >"$TMP/six"
-	run setup apply --partial --quiet "$TMP/six"
-	equal "the kernel refuses its route: exit status" 5 "$RC"
-	equal "the kernel refuses its route: another changes" 375000000 "$(circuit_value six rate)"
-	in_host ip addr add 10.79.0.1/24 dev eth2
-	works "its address is there again" setup apply --quiet "$TMP/circuits"
-	as_set_up "its address is there again"
-	in_host ip link set eth2 mtu 1300
-	sed -i '/^add six/s/1gbit/2gbit/' "$TMP/circuits"
-	works "no longer fits its device: another changes" setup apply --quiet "$TMP/circuits"
-	matches "no longer fits its device: said" \
-		'^note: circuit lhc: --mss: 1400 does not fit .*; what was set up stays' \
-		"$(setup apply "$TMP/circuits")"
-	equal "no longer fits its device: the other has changed" 250000000 "$(circuit_value six rate)"
-	in_host ip link set eth2 mtu 1500
-	in_host ip link set eth2 down
-	run setup apply --partial --quiet "$TMP/circuits"
-	equal "its device is down: exit status" 5 "$RC"
-	equal "its device is down: the buffers" "$before" "$(buffers)"
-	in_host ip link del eth2
-	eth2_comes
-	in_host ip link set eth2 mtu 1300
-	complains "does not fit the next device" 1 'circuit lhc: --mss: 1400 does not fit' \
-		setup apply --quiet "$TMP/circuits"
-	run setup apply --partial --quiet "$TMP/circuits"
-	equal "does not fit the next device: --partial: exit status" 5 "$RC"
-	in_host ip link set eth2 mtu 1500
-	works "it fits" setup apply --quiet "$TMP/circuits"
-	as_set_up "it fits"
+	without_its_way "$before"
+	no_longer_fits
+	without_its_device "$before"
 	setup undo --quiet --all
 	host_end
 }

@@ -150,14 +150,9 @@ halves()
 	host_done "halves"
 }
 
-routes()
+# plain_route: ours without its algorithm is set again
+plain_route()
 {
-	fresh routes
-	another_device eth2
-	in_host ip addr add 10.79.0.1/24 dev eth2
-	# shellcheck disable=SC2086
-	setup $LHC --quiet eth1
-	watch --json
 	: >"$TMP/watch"
 	BEGUN=$(now_ms)
 	in_host ip route replace 10.81.0.0/16 via 10.78.0.254
@@ -171,6 +166,11 @@ routes()
 		"10.81.0.0/16 via 10.78.0.254, 10.81.0.0/16 via 10.78.0.254 congctl circuit" \
 		'.is + ", " + .wants'
 	json_is "route without congctl: why not" null .why
+}
+
+# other_route: one in the place of ours, or before it, is somebody's
+other_route()
+{
 	: >"$TMP/watch"
 	BEGUN=$(now_ms)
 	in_host ip route replace 10.81.0.0/16 via 10.79.0.254
@@ -190,6 +190,11 @@ routes()
 	settled
 	matches "route put in front: ours stays" '^10.81.0.0/16 via 10.78.0.254 .*congctl circuit' \
 		"$(in_host ip route show 10.81.0.0/16)"
+}
+
+# unheard: nobody tells of a sysctl, and a route of others is no reason to look
+unheard()
+{
 	: >"$TMP/watch"
 	in_host sysctl -qw net.ipv4.tcp_sack=0
 	settled
@@ -202,6 +207,19 @@ routes()
 	in_host ip link set eth1 mtu 1400
 	in_host ip link set eth1 mtu 1500
 	in_time "sysctl: with the next look" said '"item":"sysctl","name":"net.ipv4.tcp_sack"'
+}
+
+routes()
+{
+	fresh routes
+	another_device eth2
+	in_host ip addr add 10.79.0.1/24 dev eth2
+	# shellcheck disable=SC2086
+	setup $LHC --quiet eth1
+	watch --json
+	plain_route
+	other_route
+	unheard
 	as_set_up "routes"
 	watch_ends "routes"
 	works "routes: undo" setup undo --quiet --all
