@@ -5,7 +5,7 @@
 # ctcpd in `mode = act`: unaided it finds the remote that is overrun and the rate that this one
 # takes, and leaves the other alone; the next transfer is paced from its first byte on; a
 # restart loses nothing and sets nothing twice; what somebody else changes or sets up is stood
-# down from, once; in `observe` it says what it would do, and does nothing.
+# down from, once; where what it keeps cannot be written it says so, and what is paced stays; in `observe` it says what it would do, and does nothing.
 #
 # The network is that of ctcpd_lib.sh: the sender's way carries four times what the slow one takes.
 
@@ -282,6 +282,63 @@ held_up()
 	succeeds "held up: it is paced all the time" is_paced
 }
 
+# What is kept of it lies on a disk that is full: what is paced stays so
+disk_is_full()
+{
+	local at
+
+	at=$(lines)
+	dd if=/dev/zero of="$CTCP_RUNDIR/fill" bs=4k >/dev/null 2>&1
+	ask forget $SLOW4 >/dev/null
+	succeeds "a full disk: said" says_since 20 "$at" \
+		'pacing by classes cannot be changed: .*No space left.*; what is paced stays so'
+	polls
+	equal "a full disk: once" 1 "$(said_since "$at" 'cannot be changed')"
+	matches "a full disk: status" 'pacing by classes cannot be changed: .*No space left' \
+		"$(ask status)"
+	matches "a full disk: status --json" 'No space left' "$(value .pacing.changes_error)"
+	equal "a full disk: it acts" acts "$(value .pacing.state)"
+	succeeds "a full disk: it stays paced" is_paced
+	rm "$CTCP_RUNDIR/fill"
+	succeeds "space again: what was forgotten is taken back" eventually 20 is_not_paced
+	equal "space again: status" null "$(value .pacing.changes_error)"
+	find_anew
+}
+
+acts_again()
+{
+	value_is .pacing.state acts
+}
+
+# One that is begun where nothing can be kept has no lock
+disk_is_read_only()
+{
+	local at before
+
+	end TERM
+	before=$(classes)
+	at=$(lines)
+	mount -o remount,ro "$CTCP_RUNDIR" || fail "the disk becomes read-only"
+	begin
+	succeeds "a disk that is read-only: said" says_since 20 "$at" \
+		'cannot be changed: .*Read-only file system; what is paced stays so'
+	succeeds "a disk that is read-only: it does not say that it paces" \
+		was_said_since "$at" 'observes, as it cannot pace; what is paced stays so'
+	polls
+	equal "a disk that is read-only: once" 1 "$(said_since "$at" 'by classes cannot be changed')"
+	matches "a disk that is read-only: status" \
+		'cannot act, though mode = act: .*Read-only file system' "$(ask status)"
+	equal "a disk that is read-only: status --json" cannot-act "$(value .pacing.state)"
+	equal "a disk that is read-only: what is paced stays so" "$before" "$(classes)"
+	mount -o remount,rw "$CTCP_RUNDIR"
+	# the daemon's own mounts are as they were when it was begun
+	nsenter --target $DAEMON --mount mount -o remount,rw "$CTCP_RUNDIR"
+	succeeds "it is writable again: it acts" eventually 20 acts_again
+	succeeds "it is writable again: said" says_since 20 "$at" 'paces what is overrun'
+	equal "it is writable again: the same classes" "$before" "$(classes)"
+	equal "it is writable again: nothing is set once more" 0 "$(said_since "$at" "$SLOW4: .*paced")"
+}
+
 forgets()
 {
 	equal "forget: how many were paced" 1 "$(ask forget $SLOW4 --json | jq .paced)"
@@ -334,8 +391,11 @@ serve dst
 serve_slow
 control_begins
 DEVICE=$(device)
+mkdir "$CTCP_RUNDIR"
+mount -t tmpfs -o size=256k,mode=755 state "$CTCP_RUNDIR"
+defer "umount $CTCP_RUNDIR"
 cases observes paces proves shown next_transfer restart_of_both_kinds reboot changed_by_hand \
-	administrator held_up forgets takes_back device_goes
+	administrator held_up disk_is_full disk_is_read_only forgets takes_back device_goes
 end TERM
 equal "at the end: exit status" 0 $ENDED
 finish

@@ -34,6 +34,12 @@ static void count_one(const struct act *a, struct act_totals *t, const struct ac
 	t->stood_down += state == SEARCH_TAKEN_BACK && e->stood_down;
 }
 
+/* Without the lock nothing is changed, though it is tried again with each poll. */
+static const char *why_unable(const struct act *a)
+{
+	return !a->unable[0] && a->lock < 0 ? a->hindered : a->unable;
+}
+
 static void count(struct act *a)
 {
 	const struct act_totals *was = &a->totals;
@@ -47,8 +53,9 @@ static void count(struct act *a)
 	for (i = 0; i < a->n_devices; i++)
 		t.unfit += act_why_unfit(a, a->devices[i].ifindex)[0] != 0;
 	t.unfit += act_gone_count(a);
-	t.acts = act_acts(a);
-	t.unable = a->mode == MODE_ACT ? a->unable : "";
+	t.hindered = a->hindered;
+	t.unable = a->mode == MODE_ACT ? why_unable(a) : "";
+	t.acts = act_acts(a) && !t.unable[0];
 	a->totals = t;
 }
 
@@ -164,6 +171,7 @@ void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, in
 	a->step++;
 	a->us = now_us;
 	a->let_goes = 0;
+	a->hindered[0] = 0;
 	if (act_lock_is_removed(a)) {
 		act_unlock(a);
 		act_unknow(a);

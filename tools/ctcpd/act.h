@@ -55,6 +55,8 @@ struct act_totals {
 	uint32_t unfit;			/* devices without hands, or gone */
 	bool acts;			/* mode = act, and the hands can */
 	const char *unable;		/* why not, though mode = act; "" = they can */
+	/* why what is paced could not be changed as of the last poll; "" = it could */
+	const char *hindered;
 };
 
 typedef int (*pacing_fn)(const struct pacing *p, void *data);

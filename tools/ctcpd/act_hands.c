@@ -7,6 +7,7 @@
  * times.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,14 @@ static void cannot(struct act *a, const char *why)
 	act_unlock(a);
 }
 
+/* The first of a poll: what comes behind it is mostly the same */
+static void hinder(struct act *a, const struct act_hands *h, const char *why)
+{
+	if (!a->hindered[0])
+		snprintf(a->hindered, sizeof(a->hindered), "pacing by %s cannot be changed: %.700s",
+			 h->hands.ops->name, why);
+}
+
 static void failed(struct act *a, const struct act_hands *h, int rc, const char *why)
 {
 	char state[24];
@@ -212,9 +221,18 @@ static void failed(struct act *a, const struct act_hands *h, int rc, const char 
 	snprintf(state, sizeof(state), "failed %d", -rc);
 	a->totals.failed += a->failed != a->step;
 	a->failed = a->step;
+	hinder(a, h, why);
 	log_state(a->log, LOG_ERR, h->hands.ops->name, state,
-		  "pacing by %s cannot be changed: %s; it is tried again with each poll",
+		  "pacing by %s cannot be changed: %s; what is paced stays so, and it is tried again with each poll",
 		  h->hands.ops->name, why);
+}
+
+/* What an administrator began is his to end. */
+static void waits_for_him(struct act *a, const struct act_hands *h, const char *why)
+{
+	hinder(a, h, why);
+	log_state(a->log, LOG_WARNING, h->hands.ops->name, "waits", "pacing stays as it is: %s",
+		  why);
 }
 
 static void went_well(struct act *a, const struct act_hands *h)
@@ -232,8 +250,7 @@ static void failed_whole(struct act *a, const struct act_hands *h, int rc, const
 	if (rc == -EACCES || rc == -EPERM)
 		cannot(a, why);
 	else if (rc == -EALREADY)
-		log_state(a->log, LOG_WARNING, h->hands.ops->name, "waits",
-			  "pacing stays as it is: %s", why);
+		waits_for_him(a, h, why);
 	else if (rc != -EAGAIN)
 		failed(a, h, rc, why);
 }

@@ -103,6 +103,7 @@ struct act {
 	int64_t ticked;
 	int lock;			/* act_lock(); negative = it is not held */
 	char unable[sizeof(((struct err *)0)->text)];
+	char hindered[sizeof(((struct err *)0)->text)];	/* of this poll */
 	uint32_t lines, left_out;	/* of this poll */
 	struct act_totals totals;
 };

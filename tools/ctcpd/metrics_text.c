@@ -314,7 +314,7 @@ static void put_rates(struct out *o, struct pacings *ps)
 
 static int put_pacing(struct out *o, const struct act *act)
 {
-	static const struct act_totals none = { .unable = "" };
+	static const struct act_totals none = { .unable = "", .hindered = "" };
 	struct pacings ps;
 	int rc = pacings_make(&ps, act);
 

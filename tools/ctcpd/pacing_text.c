@@ -88,6 +88,16 @@ static void put_doing(FILE *out, int indent, const json_t *totals)
 	put_counts(out, totals);
 }
 
+/* The kernel goes on with what it has.  Where nothing can be done at all, that is said already. */
+static void put_hindered(FILE *out, int indent, const json_t *totals)
+{
+	char why[SENTENCE_TEXT];
+
+	if (has_text(totals, "changes_error") && !is(totals, "state", "cannot-act"))
+		fprintf(out, "%*s%s; what is paced stays so, and it is tried again with each poll\n",
+			indent, "", cell_word(totals, "changes_error", why, sizeof(why)));
+}
+
 void pacing_put_totals(FILE *out, const char *label, const json_t *totals)
 {
 	int indent = (int)strlen(label);
@@ -96,6 +106,7 @@ void pacing_put_totals(FILE *out, const char *label, const json_t *totals)
 		return;
 	fputs(label, out);
 	put_doing(out, indent, totals);
+	put_hindered(out, indent, totals);
 	put_devices(out, indent, totals);
 }
 

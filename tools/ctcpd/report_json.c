@@ -273,8 +273,9 @@ static json_t *paced_by_json(const struct act_totals *t)
 
 json_t *pacing_totals_json(const struct act_totals *t, uint32_t would)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "state", does(t), "why", unless_empty(t->unable),
+			 "changes_error", unless_empty(t->hindered),
 			 "searches", json_count(t->searches), "paced", json_count(t->paced),
 			 "paced_by", paced_by_json(t),
 			 "trying", json_count(t->trying), "kept", json_count(t->kept),

@@ -30,7 +30,7 @@ static struct poll_totals totals = {
 
 static struct fake_act pacing = {
 	.totals = { .searches = 2, .paced = 2, .kept = 1, .trying = 1, .paced_by = { 1, 1 },
-		    .acts = true, .unable = "" },
+		    .acts = true, .unable = "", .hindered = "" },
 	.n = 2, .list = {
 		{ .to = { AF_INET, 32, { 10, 0, 0, 1 } }, .search = &kept, .rate = 115000000,
 		  .stood_down = "", .hands = "classes", .unfit = "" },

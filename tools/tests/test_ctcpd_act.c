@@ -842,6 +842,80 @@ static void begun_in_observe_behind_act(void **state)
 
 /* --- hands that fail ------------------------------------------------------ */
 
+/* What is under /run cannot be written to: what is paced stays so, and nothing new is paced. */
+static void cannot_keep_a_change(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *new;
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+	refuse(w, NULL, 0, -ENOSPC, false);
+	new = remote(w, 2, 8, 50 * MB);
+	polls(w, 20);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_int_equal(rate_of(w, new), 0);
+	assert_true(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->unable, "");
+	assert_string_equal(act_totals(w->act)->hindered,
+			    "pacing by classes cannot be changed: refused -28");
+	assert_said(w, "refused -28; what is paced stays so, and it is tried again", 1);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_int_not_equal(rate_of(w, new), 0);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+}
+
+/* It has no lock, and so changes nothing: it does not say that it acts. */
+static void begins_where_nothing_can_be_kept(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	char none[128];
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	end(w, true);
+	snprintf(none, sizeof(none), "%s/none", w->place->dir);
+	setenv("CTCP_RUNDIR", none, 1);
+	refuse(w, NULL, 0, -EROFS, false);
+	begin(w);
+	polls(w, 5);
+	assert_false(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->unable,
+			    "pacing by classes cannot be changed: refused -30");
+	assert_int_equal(rate_of(w, s), rate);
+	assert_said(w, "pacing by classes cannot be changed: refused -30; what is paced", 1);
+	/* with the next poll, not the next minute */
+	setenv("CTCP_RUNDIR", w->place->dir, 1);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_true(act_totals(w->act)->acts);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+/* Of nothing it does not act for a moment: another ctcp-setup is at work */
+static void begins_beside_one_at_work(void **state)
+{
+	struct world *w = *state;
+
+	end(w, true);
+	refuse(w, NULL, 0, -EAGAIN, false);
+	begin(w);
+	assert_true(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+	w->n_refusals = 0;
+	refuse(w, NULL, 0, -EALREADY, false);
+	polls(w, 1);
+	assert_true(act_totals(w->act)->acts);
+	assert_string_equal(act_totals(w->act)->hindered,
+			    "pacing by classes cannot be changed: refused -114");
+}
+
 static void one_is_somebody_elses(void **state)
 {
 	struct world *w = *state;
@@ -3699,6 +3773,9 @@ int main(void)
 		TEST(there_and_back),
 		TEST(taken_back_later),
 		TEST(begun_in_observe_behind_act),
+		TEST(cannot_keep_a_change),
+		TEST(begins_where_nothing_can_be_kept),
+		TEST(begins_beside_one_at_work),
 		TEST(one_is_somebody_elses),
 		TEST(device_is_somebody_elses),
 		TEST(unfit_device),

@@ -323,7 +323,8 @@ static void test_pacing(void **state)
 	static const struct search back = { .state = SEARCH_TAKEN_BACK };
 	struct fake_act f = { .totals = { .paced = 2, .paced_by = { 2, 7 }, .unfit = 4,
 					  .stood_down = 1, .paced_changes = 17,
-					  .failed = 3, .acts = true, .unable = "" } };
+					  .failed = 3, .acts = true, .unable = "",
+					  .hindered = "" } };
 	struct text t;
 	char *text;
 
@@ -368,7 +369,7 @@ static void test_pacing(void **state)
 static void test_many_paced(void **state)
 {
 	static struct search searches[FAKE_MAX];
-	struct fake_act f = { .totals.unable = "" };
+	struct fake_act f = { .totals.unable = "", .totals.hindered = "" };
 	char to[32], *text;
 	struct text t;
 	unsigned int i;
@@ -392,7 +393,7 @@ static void test_many_paced(void **state)
 
 static void test_no_memory(void **state)
 {
-	struct fake_act f = { .totals.unable = "", .fails = -ENOMEM };
+	struct fake_act f = { .totals.unable = "", .totals.hindered = "", .fails = -ENOMEM };
 	struct remotes *rs = remotes(1, false);
 	size_t len;
 	char *text;
@@ -714,7 +715,7 @@ static void test_reload_listens_later(void **state)
 /* Of one that is to pace and cannot: what it paced before stays, so that it changes not nothing */
 static void test_what_it_does(void **state)
 {
-	struct fake_act f = { .totals = { .acts = true, .unable = "" } };
+	struct fake_act f = { .totals = { .acts = true, .unable = "", .hindered = "" } };
 	struct daemon d = { .act = (struct act *)&f };
 	struct said said;
 

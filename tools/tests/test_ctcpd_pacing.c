@@ -255,7 +255,7 @@ static void begin(struct host *h)
 	keep_open(&h->keep, &h->config, &h->log, NOW);
 	h->remotes = remotes_new();
 	assert_non_null(h->remotes);
-	h->act.totals = (struct act_totals){ .acts = true, .unable = "" };
+	h->act.totals = (struct act_totals){ .acts = true, .unable = "", .hindered = "" };
 	h->asked = (struct asked){ .totals = &h->totals, .remotes = h->remotes, .keep = &h->keep,
 				   .config = &h->config, .act = fake_act(&h->act) };
 }
@@ -318,6 +318,17 @@ static void assert_status(struct host *h, const char *part)
 	json_decref(answer);
 }
 
+static void assert_not_status(struct host *h, const char *part)
+{
+	json_t *answer = status(h);
+	char *text = printed(status_print, answer);
+
+	if (strstr(text, part))
+		fail_msg("\"%s\" is in:\n%s", part, text);
+	free(text);
+	json_decref(answer);
+}
+
 static void test_totals(void **state)
 {
 	struct search s = { .state = SEARCH_TRYING, .rate = 10 * MBIT };
@@ -331,11 +342,12 @@ static void test_totals(void **state)
 					    .paced_by = { 1, 2 },
 					    .taken_back = 4, .stood_down = 1,
 					    .paced_changes = 17, .failed = 1, .acts = true,
-					    .unable = "" };
+					    .unable = "", .hindered = "" };
 	answer = status(&h);
 	t = json_object_get(answer, "pacing");
 	assert_string_equal(word(t, "state"), "acts");
 	assert_null_at(t, "why");
+	assert_null_at(t, "changes_error");
 	assert_int_equal(number(t, "searches"), 9);
 	assert_int_equal(number(t, "paced"), 3);
 	assert_int_equal(number(json_object_get(t, "paced_by"), "classes"), 1);
@@ -350,9 +362,17 @@ static void test_totals(void **state)
 	assert_int_equal(number(t, "polls_failed"), 1);
 	json_decref(answer);
 	assert_status(&h, "\npacing    acts: 3 paced (1 being tried, 2 kept; 1 by classes, 2 by sockets), 4 taken back, 1 left alone; 17 changes of a rate, 1 poll failed to make them\n");
+	h.act.totals.hindered = "pacing by classes cannot be changed: the disk is full";
+	answer = status(&h);
+	assert_string_equal(word(json_object_get(answer, "pacing"), "changes_error"),
+			    h.act.totals.hindered);
+	json_decref(answer);
+	assert_status(&h, " 1 poll failed to make them\n          pacing by classes cannot be changed: the disk is full; what is paced stays so, and it is tried again with each poll\n");
 	h.act.totals.unable = "CAP_NET_ADMIN is not there";
+	assert_not_status(&h, "the disk is full");
+	h.act.totals.hindered = "";
 	assert_status(&h, "\npacing    cannot act, though mode = act: CAP_NET_ADMIN is not there\n          3 paced");
-	h.act.totals = (struct act_totals){ .unable = "" };
+	h.act.totals = (struct act_totals){ .unable = "", .hindered = "" };
 	h.act.list[h.act.n++] = pacing("192.0.2.7", &s);
 	h.act.list[0].rate = 0;
 	h.act.list[0].would = 10 * MBIT;
