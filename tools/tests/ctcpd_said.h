@@ -11,7 +11,7 @@
 
 #include "test.h"
 
-#define SAID_BYTES	65536
+#define SAID_BYTES	(1 << 20)
 
 struct said {
 	char text[SAID_BYTES];
@@ -33,7 +33,7 @@ static inline uint32_t said_times(struct said *s, const char *what)
 	const char *at = s->text;
 	uint32_t times = 0;
 
-	assert_true(n >= 0);
+	assert_in_range(n, 0, sizeof(s->text) - 2);
 	s->text[n] = 0;
 	while ((at = strstr(at, what))) {
 		times++;

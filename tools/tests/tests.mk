@@ -25,7 +25,7 @@ $(DAEMON_TESTS:%=$(T)/%): $(T)/%: $(O)/obj-san/tests/%.o $(DAEMON_PARTS:%=$(O)/o
 $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
 
 # the kernel and the devices of ctcpd's hands are the test's own
-$(T)/test_ctcpd_act: LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
+$(filter $(T)/test_ctcpd_act_%,$(DAEMON_TESTS:%=$(T)/%)): LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
 ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit hands_unrecorded \
 	 hands_takes_device hands_read_device hands_bpf_can hands_bpf_is_pinned hands_bpf_drop_others \
 	 hands_bpf_open hands_bpf_close hands_bpf_apply hands_bpf_tick hands_bpf_look \

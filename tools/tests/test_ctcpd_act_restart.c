@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What outlives a restart, and which of two daemons paces.
+ */
+#include <limits.h>
+
+#include "ctcpd_world.h"
+#include "ctcpd/run.h"
+
+/* --- restarts ------------------------------------------------------------- */
+
+static void restart_sets_nothing(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct search before;
+	uint32_t settings, lines;
+
+	settle_all(w);
+	before = acting_of(w, s)->search;
+	settings = w->settings;
+	lines = said(w, "\n");
+	restart(w);
+	assert_memory_equal(&acting_of(w, s)->search, &before, sizeof(before));
+	polls(w, 5);
+	assert_int_equal(w->settings, settings);
+	assert_int_equal(said(w, "\n"), lines);
+	assert_int_equal(acting_of(w, s)->reason, SEARCH_PROVED);
+	assert_int_not_equal(acting_of(w, s)->since, 0);
+}
+
+static void killed_while_it_is_tried(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	find_all(w);
+	rate = rate_of(w, s);
+	/* behind the kernel, before the history */
+	end(w, false);
+	w->kernel.list[0].rate = 90 * MB;
+	w->state.list[0].rate = 90 * MB;
+	strcpy(w->config.history, w->place->file);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.rate, 90 * MB);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_TRYING);
+	assert_true(acting_of(w, s)->search.settling);
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 90 * MB);
+	assert_int_not_equal(rate, 90 * MB);
+	settle_all(w);
+	assert_in_range(rate_of(w, s), 98 * MB, 99 * MB);
+}
+
+/* As if the history did not yet have the probe */
+static void killed_while_it_probes(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate, proved;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	proved = acting_of(w, s)->search.low;
+	end(w, true);
+	w->kernel.list[0].rate = proved + proved / 20 + 1;
+	w->state.list[0].rate = w->kernel.list[0].rate;
+	strcpy(w->config.history, w->place->file);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_TRYING);
+	assert_int_equal(acting_of(w, s)->search.low, proved);
+	settle_all(w);
+	assert_int_equal(acting_of(w, s)->search.low, proved);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+static void history_lost(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	end(w, true);
+	assert_int_equal(unlink(w->place->file), 0);
+	begin(w);
+	assert_int_equal(acting_of(w, s)->search.state, SEARCH_KEPT);
+	assert_int_equal(acting_of(w, s)->search.rate, rate);
+	polls(w, 20);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+static void reboot(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	end(w, true);
+	paced_clear_device(&w->kernel, 1);
+	paced_clear_device(&w->state, 1);
+	begin(w);
+	s->idle = true;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), rate);
+}
+
+static void look_comes_later(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint32_t settings;
+
+	settle_all(w);
+	settings = w->settings;
+	end(w, true);
+	w->look_rc = -EAGAIN;
+	begin(w);
+	polls(w, 2);
+	assert_int_equal(w->settings, settings);
+	w->look_rc = 0;
+	polls(w, 2);
+	assert_int_equal(w->settings, settings);
+	assert_int_equal(acting_of(w, s)->force, rate_of(w, s));
+}
+
+/* --- two daemons ---------------------------------------------------------- */
+
+/* Another socket, and another history */
+struct second {
+	struct config config;
+	struct keep keep;
+	struct act *act;
+};
+
+static void second_begin(struct second *b, struct world *w, enum mode mode)
+{
+	struct err e = { "" };
+
+	b->config = w->config;
+	b->config.history[0] = 0;
+	b->config.mode = mode;
+	keep_open(&b->keep, &b->config, &w->log, w->now);
+	b->act = act_begin(&b->config, &w->log, &b->keep, w->now, &e);
+	assert_non_null(b->act);
+}
+
+static void second_end(struct second *b, int64_t now)
+{
+	act_end(b->act);
+	keep_close(&b->keep, now);
+}
+
+static bool is_refused(const struct second *b)
+{
+	return strstr(act_totals(b->act)->unable, "another ctcpd paces");
+}
+
+/* Polled, asked to forget and told to do the other thing, it changes nothing of the first one's */
+static void leaves_alone(struct second *b, struct world *w, struct sim *s)
+{
+	const bool acts = b->config.mode == MODE_ACT;
+	const uint64_t rate = rate_of(w, s);
+
+	act_poll(b->act, NULL, false, w->us, w->now + 61);
+	act_forget(b->act, &s->remote.addr, w->now + 61);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_false(act_totals(b->act)->acts);
+	assert_int_equal(is_refused(b), acts);
+	b->config.mode = acts ? MODE_OBSERVE : MODE_ACT;
+	act_reload(b->act, w->now + 61);
+	assert_int_equal(rate_of(w, s), rate);
+	b->config.mode = MODE_ACT;
+	act_reload(b->act, w->now + 61);
+	assert_true(is_refused(b));
+}
+
+static void another_daemon(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct second b;
+
+	settle_all(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+	second_begin(&b, w, MODE_OBSERVE);
+	leaves_alone(&b, w, s);
+	second_end(&b, w->now);
+	second_begin(&b, w, MODE_ACT);
+	leaves_alone(&b, w, s);
+	second_end(&b, w->now);
+	/* to one log, which says once what stays so */
+	assert_said(w, "though mode = act: another ctcpd paces", 1);
+}
+
+static void remove_lock(const struct world *w)
+{
+	char command[PATH_MAX + 32];
+
+	snprintf(command, sizeof(command), "rm '%s'/ctcpd-*.lock", w->place->dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* It is taken anew; where another daemon was first that one paces, until it ends. */
+static void lock_is_removed(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct second b;
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	remove_lock(w);
+	polls(w, 1);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	second_begin(&b, w, MODE_ACT);
+	assert_true(is_refused(&b));
+	second_end(&b, w->now);
+	remove_lock(w);
+	second_begin(&b, w, MODE_ACT);
+	assert_false(is_refused(&b));
+	polls(w, 1);
+	assert_non_null(strstr(act_totals(w->act)->unable, "another ctcpd paces"));
+	assert_int_equal(rate_of(w, s), rate);
+	second_end(&b, w->now);
+	polls(w, 13);
+	assert_true(act_totals(w->act)->acts);
+	assert_int_equal(rate_of(w, s), rate);
+	assert_said(w, "left alone", 0);
+}
+
+static void another_daemon_takes_over(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct second b;
+	uint64_t rate;
+
+	settle_all(w);
+	rate = rate_of(w, s);
+	second_begin(&b, w, MODE_ACT);
+	assert_true(is_refused(&b));
+	end(w, true);
+	act_poll(b.act, NULL, false, w->us, w->now + 200);
+	act_poll(b.act, NULL, false, w->us, w->now + 205);
+	assert_true(act_totals(b.act)->acts);
+	assert_int_equal(act_totals(b.act)->paced, 1);
+	assert_int_equal(rate_of(w, s), rate);
+	b.config.mode = MODE_OBSERVE;
+	act_reload(b.act, w->now + 210);
+	assert_int_equal(rate_of(w, s), 0);
+	/* one that has nothing to take back is in nobody's way */
+	begin(w);
+	assert_true(act_totals(w->act)->acts);
+	second_end(&b, w->now);
+}
+
+/* Which sees nothing of ours, or cannot look */
+static void observer_is_in_nobodys_way(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(w->act->lock >= 0);
+	end(w, true);
+	w->config.mode = MODE_OBSERVE;
+	w->look_rc = -EAGAIN;
+	begin(w);
+	assert_int_equal(w->act->lock, -1);
+	end(w, true);
+	w->look_rc = 0;
+	begin(w);
+	assert_int_equal(w->act->lock, -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(restart_sets_nothing),
+		TEST(killed_while_it_is_tried),
+		TEST(killed_while_it_probes),
+		TEST(history_lost),
+		TEST(reboot),
+		TEST(look_comes_later),
+		TEST(another_daemon),
+		TEST(another_daemon_takes_over),
+		TEST(lock_is_removed),
+		TEST(observer_is_in_nobodys_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
