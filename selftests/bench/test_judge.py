@@ -26,6 +26,11 @@ class Judging(unittest.TestCase):
     def held(self, value, **more):
         return [v[0] for v in self.rows(value, **more)[0]["verdicts"]]
 
+    def test_made_again(self):
+        again = (False, "all: another file the second time")
+        self.assertEqual(judge.verdicts_of({"rows": self.rows(1, least=1), "again": [again]}),
+                         [(True, "all: m 1 (at least 1)"), again])
+
     def test_paper_with_tolerance(self):
         more = {"paper": {"all": 100}, "tolerance": "5%"}
         self.assertEqual(self.held(104, **more), [True])
@@ -137,7 +142,7 @@ class Calibration(unittest.TestCase):
                   "port, offloads off": [1e8, 5e8]}
         self.assertIsNone(calibration.objection(ranges, plan))
         for key, value, words in (("rate", 5e7, "50 Mbit/s is outside"),
-                                  ("line", 2e9, "2000 Mbit/s is outside"),
+                                  ("line", 2e9, "^2000 Mbit/s is outside"),
                                   ("line", 1e9, "a port of 1000 Mbit/s is outside"),
                                   ("reorder", 0.1, "0.1 of the frames .*not calibrated"),
                                   ("mtu", 9000, "jumbo frames was not calibrated"),
