@@ -31,12 +31,14 @@ class Tap(unittest.TestResult):
         self.say(test, self.failures[-1][1])
 
 
-def status_of(folder, *imports):
-    """All tests of this folder, which may import from it, and from @imports behind all else:
-    the exit status"""
+def status_of(folder, files, *imports):
+    """All tests of this folder, or of those @files in it, without their .py; they may import
+    from it, and from @imports behind all else: the exit status"""
     sys.path.insert(0, str(folder))
     sys.path += map(str, imports)
     result = Tap()
-    unittest.defaultTestLoader.discover(str(folder)).run(result)
+    load = unittest.defaultTestLoader
+    tests = load.loadTestsFromNames(files) if files else load.discover(str(folder))
+    tests.run(result)
     status = result.points.finish(result.testsRun)
     return 0 if result.wasSuccessful() and status == 0 else 1

@@ -10,4 +10,4 @@ sys.path.append(str(HERE.parent))
 from tap_unittest import status_of  # noqa: E402  (of the folder above)
 
 if __name__ == "__main__":
-    sys.exit(status_of(HERE))
+    sys.exit(status_of(HERE, sys.argv[1:]))

@@ -29,6 +29,9 @@
 # kernels, as ctcpd_bpf and ctcpd_act_bpf do, which want BTF; race, which wants two processors; and
 # setup_neighbours, setup_systemd and ctcpd_systemd, which want daemons.
 #
+# PART=test_NAME in the environment: of unit, bench, flows and dtn only what this file has, which
+# is what make check-mutants runs.
+#
 # As many at once as there are processors, those that take longest first.  What each said
 # is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
 #
@@ -47,6 +50,7 @@ began=$(date +%s)
 # to end what hangs; a slow or busy host, or a kernel that watches itself, is no
 # failure.
 export LAB_KERNEL=${LAB_KERNEL-newest}
+export PART=${PART:-}
 seed=${CHECK_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 limit=3600
 case $LAB_KERNEL in
@@ -123,8 +127,13 @@ unit_tests()
 	local status=0
 
 	export CMOCKA_MESSAGE_OUTPUT=tap
-	make -s -C "$top/tools" O="$top/build/tools" check || status=1
-	make -s -C "$top/selftests/unit" O="$top/build/unit" check || status=1
+	if [ -z "$PART" ] || [ -e "$top/tools/tests/$PART.c" ]; then
+		make -s -C "$top/tools" O="$top/build/tools" ${PART:+TESTS="$PART"} check || status=1
+	fi
+	if [ -z "$PART" ] || [ -e "$top/selftests/unit/$PART.c" ]; then
+		make -s -C "$top/selftests/unit" O="$top/build/unit" ${PART:+TESTS="$PART"} check ||
+			status=1
+	fi
 	return $status
 }
 
@@ -144,12 +153,12 @@ tap_of()
 	alone) "$here/test_alone.sh" ;;
 	seed) "$here/test_seed.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
-		"$top/selftests/bench/test_bench.py" ;;
+		"$top/selftests/bench/test_bench.py" ${PART:+"$PART"} ;;
 	flows) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
-		"$top/selftests/flows/test_flows.py" ;;
+		"$top/selftests/flows/test_flows.py" ${PART:+"$PART"} ;;
 	dashboard) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/dashboard/test_dashboard.py" ;;
 	dtn) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
-		"$top/selftests/dtn/test_dtn.py" ;;
+		"$top/selftests/dtn/test_dtn.py" ${PART:+"$PART"} ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
 	ynl) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/ynl.sh" \

@@ -3,8 +3,8 @@
 """mutants.py [--list] [--share K/N] [NAME ...]: does a test fail for each wrong line?
 
 A mutant is one wrong line, and the test that must fail because of it (*.toml beside this
-file; its head says how one is written).  Each is put into a copy of the tree, built, and
-that one test is run there by selftests/lab/check.sh.  A mutant is killed when a point of
+file; module.toml's head says how one is written).  Each is put into a copy of the tree, built,
+and that one test is run there by selftests/lab/check.sh.  A mutant is killed when a point of
 the test fails, or the test hangs or dies; before any of them, the test must pass on the
 copy as it is.  What does not build is an error of the list.
 
@@ -36,17 +36,25 @@ OUT = TOP / "build" / "mutants"
 LOOK_S = 0.2		# from one look at a running test to the next
 HANGS = 4		# times as long as without the mutant, and
 HANGS_S = 60		# that much, is a test that hangs
+# tests of many files, of which a mutant may name the one that must fail: all take minutes
+PARTS = {
+    "unit": (("tools/tests", "selftests/unit"), ".c"),
+    "bench": (("selftests/bench",), ".py"),
+    "flows": (("selftests/flows",), ".py"),
+    "dtn": (("selftests/dtn",), ".py"),
+}
 OF_THE_MODULE = ("circuit/", "tcp_circuit.c", "include/")
 
 
 @dataclasses.dataclass(frozen=True)
 class Mutant:
-    """One wrong line: in @file, @old (once) becomes @new; @test must fail."""
+    """One wrong line: in @file, @old (once) becomes @new; @test must fail, in its @part."""
     name: str
     file: str
     old: str
     new: str
     test: str
+    part: str = ""
 
     def objection(self):
         """Why it does not fit the tree, or None"""
@@ -60,6 +68,10 @@ class Mutant:
             return "it changes nothing"
         if not is_test(self.test):
             return f'"{self.test}" is no test of make check'
+        if self.part and self.test not in PARTS:
+            return f"{self.test} has no parts"
+        if self.part and not is_part(self.test, self.part):
+            return f'"{self.part}" is no file with tests of {self.test}'
         return None
 
 
@@ -68,6 +80,13 @@ def is_test(name):
     return name in ("unit", "tap", "kept", "alone", "seed", "bench", "flows", "dtn",
                     "dashboard") or \
         (TOP / "selftests" / f"{name}.sh").is_file()
+
+
+def is_part(test, part):
+    """Whether check.sh finds this file, which has some of the test's points"""
+    folders, end = PARTS[test]
+    return part.startswith("test_") and \
+        any((TOP / folder / f"{part}{end}").is_file() for folder in folders)
 
 
 def read_lists():
@@ -132,13 +151,13 @@ class Copy:
         assert text.count(old) == 1 or not old
         path.write_text(text.replace(old, new), encoding="utf-8")
 
-    def fails(self, test, limit_s):
+    def fails(self, test, part, limit_s):
         """"", or the point that fails; a test that hangs or leaves nothing fails, too"""
         said = self.top / "build" / "check" / f"{test}.tap"
         said.unlink(missing_ok=True)
         with open(self.log, "a", encoding="utf-8") as log, \
                 subprocess.Popen(["selftests/lab/check.sh", test], cwd=self.top,
-                                 stdout=log, stderr=log,
+                                 env={**os.environ, "PART": part}, stdout=log, stderr=log,
                                  start_new_session=True) as process:
             until = time.monotonic() + limit_s
             while process.poll() is None:
@@ -190,15 +209,16 @@ class Run:
                 raise SystemExit(f"mutants: the tree as it is does not build: {copy.log}")
             self.copies.put(copy)
 
-    def baseline(self, test):
-        """How long a mutant's run of @test may take: the test has to pass as it is"""
+    def baseline(self, tested):
+        """How long a mutant's run of @tested, a test and its part, may take: the test has to
+        pass as it is"""
         copy = self.copies.get()
         began = time.monotonic()
-        why = copy.fails(test, 1800)
+        why = copy.fails(*tested, 1800)
         self.copies.put(copy)
         if why:
-            raise SystemExit(f"mutants: {test} fails on the tree as it is: {why}")
-        self.limits[test] = (time.monotonic() - began) * HANGS + HANGS_S
+            raise SystemExit(f"mutants: {' '.join(tested)} fails on the tree as it is: {why}")
+        self.limits[tested] = (time.monotonic() - began) * HANGS + HANGS_S
 
     def one(self, mutant):
         """Put it in, build, test, take it out."""
@@ -209,7 +229,8 @@ class Run:
             if not copy.build(mutant):
                 self.say("in error", mutant, f"it does not build: {copy.log}")
                 return
-            why = copy.fails(mutant.test, self.limits[mutant.test])
+            tested = (mutant.test, mutant.part)
+            why = copy.fails(*tested, self.limits[tested])
             self.say("killed" if why else "survived", mutant, why or "nothing fails")
         finally:
             (copy.top / mutant.file).write_text(before, encoding="utf-8")
@@ -219,7 +240,7 @@ class Run:
         """Exit status"""
         self.begin(workers)
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-            list(pool.map(self.baseline, sorted({m.test for m in self.mutants})))
+            list(pool.map(self.baseline, sorted({(m.test, m.part) for m in self.mutants})))
             # those of one file beside each other: what is built anew stays little
             list(pool.map(self.one, sorted(self.mutants, key=lambda m: (m.file, m.name))))
         print("mutants: " + ", ".join(f"{n} {verdict}"
