@@ -8,6 +8,7 @@ Every error is one sentence that names file and key and quotes the value.
 """
 
 import difflib
+import math
 import re
 import tomllib
 from pathlib import Path
@@ -46,8 +47,8 @@ def _limit(value):
 
 def _within(value):
     """Of one rung of a search's ladder and the next"""
-    if slack(str(value), 1) <= 0:
-        raise BenchError(f'"{value}" would take runs without end; write it as 10%')
+    if not 0 < slack(str(value), 1) < math.inf:
+        raise BenchError(f'"{value}" would take runs without end, or none; write it as 10%')
 
 
 def _memory(value):
@@ -117,6 +118,7 @@ SCHEMA = {
              "panels": _one_of("run", "flow", "first", "line")},
 }
 LISTS = ("flow", "step", "measure")
+QUANTITIES = (units.rate, units.time, units.part, _size, _limit)
 NEEDED = {"": ("title", "source", "result"), "verdict": ("word", "because", "figures"),
           "path": ("rate", "rtt"),
           "flow": ("name", "tool", "from", "to"), "step": ("at", "on", "do"),
@@ -225,6 +227,7 @@ def _check_vary(data):
             if key == "label":
                 continue
             kind, name = key_of(key)
+            _check_named("vary", key, data)
             for value in values:
                 _check_value(f"vary.{key}", SCHEMA[kind][name], value)
 
@@ -239,6 +242,15 @@ def key_of(dotted, where="vary"):
         raise BenchError(f'{where}: "{dotted}" names nothing that a run has; '
                          "write it as path.rtt or flow.NAME.cc")
     return kind, name
+
+
+def _check_named(where, dotted, data):
+    """That there is such a flow, a step or a measure"""
+    kind, *names, _ = dotted.split(".")
+    known = [part.get("name") for part in data.get(kind, [])] if kind in LISTS else names
+    if names[:1] and names[0] not in known:
+        raise BenchError(f'{where}: "{dotted}": no {kind} is called "{names[0]}"; there are '
+                         + ", ".join(filter(None, known)))
 
 
 def _check_told(data):
@@ -310,6 +322,10 @@ def _check_search(data):
                                  "and there is none")
         return
     kind, name = key_of(search["key"], "search.key")
+    if kind not in ("path", "sender", "hosts", "flow") or SCHEMA[kind][name] not in QUANTITIES:
+        raise BenchError(f'search.key: {search["key"]} is no quantity with a unit; path.rate, '
+                         "sender.limit and flow.NAME.bytes are")
+    _check_named("search.key", search["key"], data)
     _check_value(f'search.unit, of {search["key"]}', SCHEMA[kind][name],
                  f'1{search["unit"]}')
     if any(search["key"] in axis for axis in data.get("vary", [])):

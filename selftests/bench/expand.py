@@ -11,6 +11,8 @@ is the description of the runs of one value.
 
 import copy
 import itertools
+import math
+from decimal import Decimal
 
 import bisection
 import units
@@ -52,15 +54,22 @@ def _search(varied, run):
     """What is tried for a run, and what it must keep to; by all of it, it finds what it
     finds"""
     search = varied["search"]
-    low, high = (number_for(search[key], run) for key in ("from", "to"))
-    if low is None or high is None or not 0 < low < high:
+    low, high = ends = [number_for(search[key], run) for key in ("from", "to")]
+    if not all(isinstance(end, (int, float)) for end in ends) or not 0 < low < high < math.inf:
         raise BenchError(f"search: from {low} to {high}, for {run['label']}, are no two "
                          "numbers above 0, the smaller one first")
+    values = bisection.ladder(low, high, slack(search["within"], 1))
+    for value in values[0], values[-1]:
+        try:
+            plan_of(with_value(varied, value))
+        except BenchError as error:
+            raise BenchError(f"search: from {low} to {high}, for {run['label']}: {error}") \
+                from None
     measure = next(m for m in varied["measure"] if m["name"] == search["measure"])
     return {"key": search["key"], "unit": search["unit"], "most": search["most"],
             "measure": {key: value for key, value in measure.items()
                         if key in ("metric", "flow", "from", "until", "where")},
-            "values": bisection.ladder(low, high, slack(search["within"], 1))}
+            "values": values}
 
 
 def with_value(description, value):
@@ -68,7 +77,8 @@ def with_value(description, value):
     search = description["search"]
     found = copy.deepcopy({key: part for key, part in description.items()
                            if key != "search"})
-    _put(found, search["key"], f"{value:g}{search['unit']}")
+    # without an exponent, which no quantity has
+    _put(found, search["key"], f"{Decimal(f'{value:g}'):f}{search['unit']}")
     return found
 
 

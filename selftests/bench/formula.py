@@ -37,13 +37,19 @@ def names_of(plan):
 def evaluate(text, names):
     """The number that the formula has with these names."""
     try:
-        return _value(ast.parse(text, mode="eval").body, names)
+        value = _value(ast.parse(text, mode="eval").body, names)
+        if isinstance(value, complex):
+            raise ValueError
+        return value
     except (SyntaxError, KeyError, TypeError):
         known = ", ".join(sorted([*names, *FUNCTIONS]))
         raise BenchError(f'"{text}" is not a formula; it may use numbers, '
                          f"+ - * / ** and {known}") from None
     except ZeroDivisionError:
         raise BenchError(f'"{text}" divides by zero') from None
+    except (ValueError, OverflowError):
+        raise BenchError(f'"{text}" is no number here: it has the root of one below 0, or is '
+                         "too large") from None
 
 
 def _value(node, names):

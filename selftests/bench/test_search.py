@@ -113,6 +113,8 @@ class Words(unittest.TestCase):
         self.refused("sender.limit is varied, too", vary=[{"sender.limit": ["9p"]}])
         self.refused('"search.mst".*did you mean search.most', mst=1)
         self.refused('within: "0%" would take runs without end', within="0%")
+        for within in "nan%", "inf%":
+            self.refused(f'within: "{within}" would take', within=within)
         self.refused('within: "a bit" is not a tolerance', within="a bit")
         self.refused('at: "above" is none of found, below',
                      [{**MEASURES[1], "at": "above"}])
@@ -122,6 +124,36 @@ class Words(unittest.TestCase):
             description.check(small(search={**SEARCH, "measure": "lost"}))
         with self.assertRaisesRegex(BenchError, "search.most is missing"):
             description.check(small(search={k: v for k, v in SEARCH.items() if k != "most"}))
+
+    def test_no_quantity(self):
+        for key in ("sender.txqueuelen", "flow.f.cc", "flow.f.name", "plot.every",
+                    "measure.drops.least", "search.within", "machine.memory"):
+            self.refused(f"search.key: {key} is no quantity with a unit; path.rate", key=key)
+        self.refused('search.key: "flow.g.bytes": no flow is called "g"; there are f$',
+                     key="flow.g.bytes", unit="kB")
+        with self.assertRaisesRegex(BenchError, 'vary: "flow.g.cc": no flow is called "g"'):
+            description.check(small(vary=[{"flow.g.cc": ["reno"]}]))
+
+    def test_ends_that_no_run_can_have(self):
+        def ends(words, low, high, **more):
+            with self.assertRaisesRegex(BenchError, words):
+                runs_of(searching(search={**SEARCH, "from": low, "to": high, **more}))
+
+        ends('search: from 1 to 200, for all: "200%" is not a part', 1, 200,
+             key="path.loss", unit="%")
+        for high in math.inf, [9], {"all": [9]}:
+            ends("are no two numbers above 0", 1, high)
+        for high in "sqrt(0 - 1)", "(0 - 1) ** 0.5", "10.0 ** 999":
+            ends("is no number here", 1, high)
+        with self.assertRaisesRegex(BenchError, 'from 0.5 to 1, for all: "0.5fcwnd" is not'):
+            runs_of(searching(sender={}, search={**SEARCH, "unit": "fcwnd", "from": 0.5,
+                                                 "to": 1}))
+
+    def test_large_and_small_values(self):
+        for unit, low, high, limit in ("B", 1e5, 4e6, 4000000), ("GB", 1e-5, 1e-4, 100000):
+            one = searching(search={**SEARCH, "unit": unit, "from": low, "to": high})
+            last = runs_of(one)[0]["search"]["values"][-1]
+            self.assertEqual(runs_of(with_value(one, last))[0]["plan"]["limit"], limit)
 
     def test_part_of_the_window(self):
         one = small(vary=[], sender={"fcwnd": "10.5p", "limit": "0.5fcwnd"})
