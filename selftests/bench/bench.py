@@ -179,6 +179,7 @@ class Machines:
         self.not_held_to_it = not_held_to_it
         self.ranges_of = ranges_of
         jobs = int(os.environ.get("BENCH_JOBS") or os.cpu_count())
+        self.dropped = set()    # ids
         progress.begin(len(wanted), jobs)
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.started = {d["id"]: self._start(d) for d in wanted}
@@ -226,6 +227,8 @@ class Machines:
         """Its folder"""
         if folder := self._kept(run):
             return folder
+        if name in self.dropped:    # a search that had begun
+            raise concurrent.futures.CancelledError
         if self.deadline.is_over_for(name, self.progress.run_takes(name)):
             raise TimeIsOver
         began, folder = time.monotonic(), None
@@ -244,11 +247,13 @@ class Machines:
 
     def drop(self, d):
         """What has not begun of it need not"""
+        self.dropped.add(d["id"])
         for future in self.started[d["id"]][1] or ():
             future.cancel()
 
     def end(self):
         """No more runs; those that have begun are waited for"""
+        self.dropped.update(self.started)
         self.pool.shutdown(cancel_futures=True)
 
 

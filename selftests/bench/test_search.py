@@ -4,6 +4,7 @@
 import math
 import os
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -304,6 +305,31 @@ class Benches(unittest.TestCase):
         self.assertEqual(self.performed(one, {"else": 7}), first)
         self.assertEqual(self.made, [])
         self.assertEqual(self.progress.wants.call_args_list[2], mock.call("X", 0))
+
+    def begun(self, ending):
+        """What is made of a search when that is done to its machines in its first run"""
+        one, goes_on = searching(), threading.Event()
+        make = self.carry_out
+
+        def carry_out(run):
+            folder = make(run)
+            goes_on.wait(60)
+            return folder
+
+        self.labs.carry_out.side_effect = carry_out
+        with mock.patch.dict(os.environ, BENCH_JOBS="1"), \
+                mock.patch.object(search, "figure", enough({"else": 7})):
+            machines = bench.Machines(self.labs, [one], self.progress)
+            threading.Timer(0.2, goes_on.set).start()
+            ending(machines, one)
+            machines.pool.shutdown()
+        return self.made
+
+    def test_dropped_while_it_searches(self):
+        self.assertLessEqual(len(self.begun(lambda machines, one: machines.drop(one))), 1)
+
+    def test_ended_while_it_searches(self):
+        self.assertLessEqual(len(self.begun(lambda machines, _: machines.end())), 1)
 
     def test_by_turns(self):
         made = bench.by_turns([searching(seeds=2)], [], {"X": 9}, "0/1")
