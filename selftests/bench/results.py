@@ -82,6 +82,9 @@ def refreshed(experiment, description):
             made_by(run) for run in runs_of(experiment["description"])]:
         raise BenchError(f'{description["id"]}: the description has other runs than '
                          "those that were made; make bench makes them")
+    if measured_by(description) != measured_by(experiment["description"]):
+        raise BenchError(f'{description["id"]}: what was measured is not what its '
+                         "description asks for now; make bench measures it")
     rows = [] if experiment.get("refused") else rows_again(
         description, runs_again(description, experiment), experiment["rows"])
     return {**experiment, "description": description, "rows": rows}
@@ -90,6 +93,13 @@ def refreshed(experiment, description):
 def made_by(run):
     """What a run's figures depend on"""
     return [run.get(key) for key in ("label", "seed", "kernel", "memory", "plan", "search")]
+
+
+def measured_by(description):
+    """What its figures are, by the names that they have"""
+    return {m["name"]: [m["metric"], m.get("at", "found"),
+                        *(m.get(key) for key in ("flow", "from", "until", "where"))]
+            for m in description["measure"]}
 
 
 def read(path):

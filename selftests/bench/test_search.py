@@ -350,6 +350,9 @@ class Benches(unittest.TestCase):
         self.assertEqual([(r["value"], r.get("model")) for r in now["rows"]],
                          [(8, 8), (66, None)])
         self.assertEqual([ok for r in now["rows"] for ok, _ in r["verdicts"]], [False, True])
+        with self.assertRaisesRegex(BenchError, "what was measured is not"):
+            results.refreshed(kept, searching(seeds=2, measure=[
+                MEASURES[0], {k: v for k, v in MEASURES[1].items() if k != "at"}]))
         for other in {"to": 32}, {"most": 1}, {"key": "sender.burst"}:
             with self.assertRaisesRegex(BenchError, "has other runs"):
                 results.refreshed(kept, searching(seeds=2, search={**SEARCH, **other}))
