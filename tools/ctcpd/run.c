@@ -149,23 +149,28 @@ static int open_loop(struct daemon *d, struct err *e)
 }
 
 /*
- * What the configuration or the command line names is wrong, and stays so: no lack of memory, of
- * files or of space, and nobody in the way who may end.
+ * What the configuration or the command line names is wrong, and stays so.  Any other error may
+ * pass: of memory, of files, of space, of a server that has the file, of one who is in the way.
  */
-static bool is_lasting(int rc)
+bool run_error_lasts(int rc)
 {
 	switch (-rc) {
-	case ENOMEM:
-	case EMFILE:
-	case ENFILE:
-	case ENOSPC:
-	case EDQUOT:
-	case EIO:
-	case EINTR:
-	case EADDRINUSE:
-		return false;
-	default:
+	case EINVAL:
+	case EFBIG:
+	case EILSEQ:
+	case EEXIST:
+	case ENAMETOOLONG:
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case ENXIO:
+	case ELOOP:
+	case EACCES:
+	case EPERM:
+	case EROFS:
 		return true;
+	default:
+		return false;
 	}
 }
 
@@ -175,11 +180,11 @@ static int begin(struct daemon *d, struct err *e)
 	int rc = config_read(o->config ?: CONFIG_FILE, o->config, &d->config, e);
 
 	if (rc)
-		return is_lasting(rc) ? EX_CONFIG : rc;
+		return run_error_lasts(rc) ? EX_CONFIG : rc;
 	/* before all that another daemon may be using */
 	d->control = control_listen(o->socket, &rc, e);
 	if (!d->control)
-		return is_lasting(rc) ? EX_CONFIG : rc;
+		return run_error_lasts(rc) ? EX_CONFIG : rc;
 	rc = open_loop(d, e);
 	/* behind the signals that are blocked: it has a thread */
 	if (!rc)

@@ -42,6 +42,9 @@ struct daemon {
  */
 int run(const struct run_options *options, struct err *e);
 
+/* Of -errno, by which it could not begin */
+bool run_error_lasts(int rc);
+
 /* dispatch.c: control_fn, @data is the daemon */
 int daemon_answer(const json_t *question, json_t **answer, void *data, struct err *e);
 

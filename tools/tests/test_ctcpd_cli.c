@@ -17,6 +17,8 @@
 
 #include "test.h"
 
+#include "ctcpd/run.h"
+
 #define LIMIT_S 60U	/* for one that goes on though it should not */
 
 struct row {
@@ -153,6 +155,29 @@ static void test_passing(void **state)
 	close(fd);
 }
 
+/* Those that no file of a test's can bring: a server of files that is slow or away, and the like */
+static void test_errors(void **state)
+{
+	static const int lasting[] = {
+		EINVAL, EFBIG, EILSEQ, EEXIST, ENAMETOOLONG, ENOENT, ENOTDIR, EISDIR, ENXIO, ELOOP,
+		EACCES, EPERM, EROFS,
+	};
+	static const int passing[] = {
+		ENOMEM, ENOBUFS, EMFILE, ENFILE, ENOSPC, EDQUOT, EIO, EINTR, EAGAIN, EBUSY,
+		EADDRINUSE, ENOLCK, ESTALE, ETIMEDOUT, ENOTCONN, EHOSTDOWN, EHOSTUNREACH,
+		ECONNREFUSED, ETXTBSY,
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(lasting); i++)
+		if (!run_error_lasts(-lasting[i]))
+			fail_msg("%s: it passes", strerror(lasting[i]));
+	for (i = 0; i < ARRAY_SIZE(passing); i++)
+		if (run_error_lasts(-passing[i]))
+			fail_msg("%s: it lasts", strerror(passing[i]));
+}
+
 /* The unit names these, and the man page what they are. */
 static void test_unit(void **state)
 {
@@ -183,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_wrong_configuration),
 		cmocka_unit_test(test_passing),
+		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_unit),
 	};
 	char command[80];
