@@ -190,11 +190,12 @@ is_chosen()
 # Behind all that a test calls cases() for: it may do so more than once.
 are_cases()
 {
-	local name names
+	local name names known
 
+	printf -v known ',%s' "${CASE_NAMES[@]}"
 	IFS=, read -ra names <<<"${ONLY_CASES:-}"
 	for name in "${names[@]}"; do
-		[[ " ${CASE_NAMES[*]} " = *" $name "* ]] ||
+		[[ $known, = *",$name,"* ]] ||
 			fail "ONLY_CASES: \"$name\" is no case of this test: ${CASE_NAMES[*]:-it has none}"
 	done
 }

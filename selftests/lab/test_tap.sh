@@ -136,6 +136,11 @@ chosen_in_vain()
 	equal "a misspelt case beside another: exit status" 1 $?
 	matches "a misspelt case beside another: which, and what there is" \
 		'^not ok 2 - ONLY_CASES: "secnd" is no case of this test: first second third$' "$out"
+	out=$(ONLY_CASES='first second' script 'pass always' 'first() { pass one; }' \
+		'second() { pass two; }' 'cases first second')
+	equal "cases that no comma parts: exit status" 1 $?
+	matches "cases that no comma parts: which" \
+		'"first second" is no case of this test: first second$' "$out"
 	out=$(ONLY_CASES=first,third, script 'first() { pass one; }' 'third() { pass three; }' \
 		'cases first' 'cases third')
 	equal "cases of two lists: exit status" 0 $?
