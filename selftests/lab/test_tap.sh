@@ -151,6 +151,20 @@ chosen_in_vain()
 		'^not ok 2 - ONLY_CASES: "first" is no case of this test: it has none$' "$out"
 }
 
+# The cases of ctcpd's tests that are chosen may begin no daemon; that of a server goes on.
+without_a_daemon()
+{
+	local out
+
+	# shellcheck disable=SC2016 # the script's own
+	out=$(ONLY_CASES=first script '. "$SELFTESTS/ctcpd_lib.sh"' 'sleep 20 &' \
+		'defer "kill $!"' 'first() { pass one; }' 'cases first' 'begun=$SECONDS' \
+		'end TERM' 'equal "its exit status" 0 $ENDED' \
+		'at_most "s that it waits" 9 $((SECONDS - begun))')
+	equal "no daemon that was begun: exit status" 0 $?
+	judges "no daemon that was begun" 3 0 "$out"
+}
+
 lists_of_cases()
 {
 	local out
@@ -165,6 +179,7 @@ lists_of_cases()
 	out=$(ONLY_CASES=thir script 'third() { pass three; }' 'cases third')
 	equal "a case that is not there is chosen: exit status" 1 $?
 	chosen_in_vain
+	without_a_daemon
 	# shellcheck disable=SC2016 # the script's own
 	cut_short "a bad number in one of three cases" 'x=08; x=$((x + 1))'
 	# shellcheck disable=SC2016
