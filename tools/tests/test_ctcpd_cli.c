@@ -178,13 +178,14 @@ static void test_errors(void **state)
 			fail_msg("%s: it lasts", strerror(passing[i]));
 }
 
-/* The unit names these, and the man page what they are. */
+/* The unit names these, and the man pages what they are. */
 static void test_unit(void **state)
 {
 	static const char *const texts[][2] = {
 		{ TOOLS_DIR "/systemd/ctcpd.service.in", "\nRestartPreventExitStatus=2 78\n" },
 		{ TOOLS_DIR "/man/ctcpd.8", "\n.SH EXIT STATUS\n" },
 		{ TOOLS_DIR "/man/ctcpd.8", "\n.TP\n.B 78\n" },
+		{ TOOLS_DIR "/man/ctcpd.conf.5", "\nthen ends with exit status 78, " },
 	};
 	static char text[65536];
 	size_t i, n;
