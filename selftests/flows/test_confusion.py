@@ -142,6 +142,12 @@ class Words(unittest.TestCase):
         self.assertIn("| 8 | random-loss-far | loss | overrun (because) |", text)
         self.assertEqual(len(written.wrong(ROWS)), 3)
 
+    def test_what_evenness_is_stands_in_the_policy(self):
+        policy = (Path(__file__).parents[2] / "tools/ctcpd/judge.c").read_text(encoding="utf-8")
+        self.assertIn("against_chance - log(4)", policy)
+        self.assertIn("#define AS_EVEN\t\t0.5\n", policy)
+        self.assertRegex(written.report(ROWS), "less ln 4, and 0 where .* more than half of")
+
     def test_nothing_wrong_is_said(self):
         self.assertTrue(written.report(ROWS[:2]).endswith("Nothing.\n"))
 

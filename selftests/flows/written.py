@@ -68,8 +68,8 @@ def report(rows):
     flows, even = confusion.most_even(rows)
     parts += ["## Regular losses",
               f"Of {flows} flows that lost something and overran nothing, the most even one has "
-              f"an evenness of {even:.2g}: -ln of how likely chance is as even, less ln 3, and 0 "
-              "where the losses are uneven to more than 0.3 of chance's variance "
+              f"an evenness of {even:.2g}: -ln of the probability that chance spaces losses so "
+              "evenly, less ln 4, and 0 where their variance is more than half of chance's "
               "(results.json has each). From 6.9 on ctcpd calls them regular."]
     parts += ["## What was wrong",
               _table(["seed", "scenario", "label", "verdict (reason)", "sender", "kernel",
