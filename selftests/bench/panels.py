@@ -145,10 +145,13 @@ def resent_of(experiment, label, flow):
     return [(t, n) for t, n in experiment.get("resent", {}).get(label, {}).get(flow, [])]
 
 
-def most_resent(plot):
-    """At one point of all lines; None: it is not drawn"""
-    numbers = [n for panel in plot.panels for line in panel.lines for _, n in line.resent]
-    return max(numbers, default=None)
+def most_resent(plot, columns):
+    """At one point, of each row of so many panels: few beside none are still to be seen where
+    another row has hundreds.  None: it is not drawn"""
+    rows = [plot.panels[at:at + columns] for at in range(0, len(plot.panels), columns)]
+    numbers = [[n for panel in row for line in panel.lines for _, n in line.resent]
+               for row in rows]
+    return [max(row, default=0) for row in numbers] if any(numbers) else None
 
 
 def names_of(asked):

@@ -87,13 +87,13 @@ def figure_of(kind, plot):
     room = Room(plot, spans, at_ends)
     figure = Figure(figsize=(WIDTH * PX / 72, room.height * PX / 72), facecolor="white")
     figure.text(8 / WIDTH, 1 - 8 / room.height, room.title, weight="bold", va="top")
-    for panel, pair in zip(plot.panels, axes_of(figure, plot, room)):
+    for at, (panel, pair) in enumerate(zip(plot.panels, axes_of(figure, plot, room))):
         set_axes(pair, plot, spans, room)
         if len(plot.panels) > 1:
             pair.set_title(panel.name, loc="left")
         KINDS[kind](pair, panel, plot, spans)
         if room.most_resent is not None:
-            draw_below(pair, panel, room.most_resent)
+            draw_below(pair, panel, room.most_resent[at // room.columns])
     if at_ends:
         name_ends(figure.axes[0], plot, spans, room)
     explain(figure, room, kind)
@@ -111,7 +111,7 @@ class Room:
                                   for name in self.names.values()), default=0)
         self.beside(plot, spans)
         self.high = HEIGHTS[several + (self.rows > 1) + (self.rows > 3)]
-        self.most_resent = panels.most_resent(plot)
+        self.most_resent = panels.most_resent(plot, self.columns)
         self.title = axes.wrapped(plot.title, 100)
         self.legend = panels.legend_of(plot, at_ends)
         self.in_row = columns_of([name for name, _ in self.legend])

@@ -410,11 +410,17 @@ class Plots(unittest.TestCase):
         plot = panels.plot_of(one)
         self.assertEqual(plot.y, "goodput, Mbit/s; below: segments sent again in 1s")
         self.assertEqual([x.resent for x in plot.panels[0].lines], [[(0, 3), (1, 0)], []])
-        self.assertEqual(panels.most_resent(plot), 7)
+        self.assertEqual(panels.most_resent(plot, 2), [7])
+        self.assertEqual(panels.most_resent(plot, 1), [3, 7])
         words = self.drawn(one)[1]
         self.assertEqual((before, words.count('id="axes_')), (2, 4))
         # f's and g's in a, though g has none; f's and g's in b
         self.assertEqual(words.count('id="LineCollection'), 4)
+
+    def test_what_was_sent_again_has_a_scale_for_each_row(self):
+        one = in_time(["a 1", "b 1"], "f", resent=True, panels="run", every="1s", columns=1)
+        one["resent"] = {"a 1": {"f": [[0, 3]]}, "b 1": {"f": [[0, 700]]}}
+        self.assertEqual([t for t in self.drawn(one)[0] if t in ("2", "500")], ["2", "500"])
 
     def test_so_many_panels_beside_one_another(self):
         for asked, columns in (None, 3), (2, 2), (1, 1):
