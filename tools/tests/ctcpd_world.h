@@ -194,6 +194,12 @@ static inline void settle_all(struct world *w)
 	polls(w, 200);
 }
 
+static inline uint64_t settled_rate(struct world *w, const struct sim *s)
+{
+	settle_all(w);
+	return rate_of(w, s);
+}
+
 static inline struct acting *acting_of(const struct world *w, const struct sim *s)
 {
 	struct acting *e = act_table_find(&w->act->table, &s->remote.addr);

@@ -6,18 +6,14 @@
  * the loopback device, which it refuses, or only with --dry-run: nothing here
  * can change the machine.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "program.h"
 
 struct row {
 	int rc;
@@ -27,21 +23,6 @@ struct row {
 };
 
 static char dir[64];
-
-static void slurp(const char *name, char *buf, size_t size)
-{
-	char path[128];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDONLY);
-	assert_true(fd >= 0);
-	n = read(fd, buf, size - 1);
-	assert_true(n >= 0);
-	buf[n] = 0;
-	close(fd);
-}
 
 /* In the child: no CAP_NET_ADMIN, not even by exec as root. */
 static void run_program(const char *args)
@@ -54,39 +35,21 @@ static void run_program(const char *args)
 	snprintf(line, sizeof(line), "exec %s/ctcp-setup %s >%s/out 2>%s/err", TEST_DIR, args,
 		 dir, dir);
 	execl("/bin/sh", "sh", "-c", line, NULL);
-	_exit(99);
-}
-
-static bool matches(const char *got, const char *want)
-{
-	return *want ? !!strstr(got, want) : !*got;
 }
 
 static void check(const struct row *r)
 {
+	int status = program_status(run_program, r->args);
 	char out[16384], err[16384];
-	int status;
-	pid_t pid;
 
-	pid = fork();
-	if (!pid)
-		run_program(r->args);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	slurp("out", out, sizeof(out));
-	slurp("err", err, sizeof(err));
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != r->rc || !matches(out, r->out) ||
-	    !matches(err, r->err))
-		print_error("ctcp-setup %s: status %#x\n--- stdout\n%s--- stderr\n%s", r->args,
-			    status, out, err);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), r->rc);
-	assert_true(matches(out, r->out));
-	assert_true(matches(err, r->err));
-	/* an error is one line, and says whose it is */
-	if (r->rc) {
-		assert_int_equal(strncmp(err, "ctcp-setup: ", 12), 0);
-		assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
-	}
+	program_wrote(dir, "out", out, sizeof(out));
+	program_wrote(dir, "err", err, sizeof(err));
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != r->rc || !program_matches(out, r->out) ||
+	    !program_matches(err, r->err))
+		fail_msg("ctcp-setup %s: status %#x\n--- stdout\n%s--- stderr\n%s", r->args,
+			 status, out, err);
+	if (r->rc && !program_is_error(err, "ctcp-setup: "))
+		fail_msg("ctcp-setup %s: not one line of ctcp-setup's: %s", r->args, err);
 }
 
 static void check_all(const struct row *rows, size_t n)

@@ -12,8 +12,7 @@ static void device_goes_and_comes(void **state)
 	uint32_t lines;
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	lines = said(w, "paced at");
 	w->devices[0][0] = 0;
 	paced_clear_device(&w->kernel, 1);
@@ -142,8 +141,7 @@ static void moves_to_another_device(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	s->remote.ifindex = 2;
 	polls(w, 1);
 	assert_non_null(paced_get(&w->kernel, 1, &s->remote.addr));
@@ -175,8 +173,7 @@ static void moves_while_hands_wait(void **state)
 	uint32_t n = 0;
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	refuse(w, NULL, 0, -EALREADY, false);
 	s->remote.ifindex = 2;
 	polls(w, 3);

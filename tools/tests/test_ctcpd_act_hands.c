@@ -11,8 +11,7 @@ static void cannot_keep_a_change(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB), *new;
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	assert_string_equal(act_totals(w->act)->hindered, "");
 	refuse(w, NULL, 0, -ENOSPC, false);
 	new = remote(w, 2, 8, 50 * MB);
@@ -38,8 +37,7 @@ static void begins_where_nothing_can_be_kept(void **state)
 	char none[128];
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	end(w, true);
 	snprintf(none, sizeof(none), "%s/none", w->place->dir);
 	setenv("CTCP_RUNDIR", none, 1);
@@ -278,8 +276,7 @@ static void probe_is_refused(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	uint64_t rate, proved;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	proved = acting_of(w, s)->search.low;
 	assert_in_range(rate, proved / 1000 * 989, proved / 1000 * 991);
 	refuse(w, &s->remote.addr, 0, -ERANGE, false);

@@ -76,8 +76,7 @@ static void history_begun_anew(void **state)
 	uint64_t rate;
 
 	remote(w, 2, 8, 100 * MB);
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	assert_int_equal(unlink(w->place->file), 0);
 	keep_flush(&w->keep, w->now);
 	polls(w, 1);

@@ -32,8 +32,7 @@ static void there_and_back(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	w->config.mode = MODE_OBSERVE;
 	act_reload(w->act, w->now);
 	assert_int_equal(rate_of(w, s), 0);

@@ -60,8 +60,7 @@ static void killed_while_it_probes(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	uint64_t rate, proved;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	proved = acting_of(w, s)->search.low;
 	end(w, true);
 	w->kernel.list[0].rate = proved + proved / 20 + 1;
@@ -81,8 +80,7 @@ static void history_lost(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	end(w, true);
 	assert_int_equal(unlink(w->place->file), 0);
 	begin(w);
@@ -98,8 +96,7 @@ static void reboot(void **state)
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	end(w, true);
 	paced_clear_device(&w->kernel, 1);
 	paced_clear_device(&w->state, 1);
@@ -213,8 +210,7 @@ static void lock_is_removed(void **state)
 	struct second b;
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	remove_lock(w);
 	polls(w, 1);
 	assert_int_equal(act_totals(w->act)->paced, 1);
@@ -241,8 +237,7 @@ static void another_daemon_takes_over(void **state)
 	struct second b;
 	uint64_t rate;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	second_begin(&b, w, MODE_ACT);
 	assert_true(is_refused(&b));
 	end(w, true);

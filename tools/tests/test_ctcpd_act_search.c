@@ -183,8 +183,7 @@ static void one_of_many_loses(void **state)
 	uint64_t rate;
 	uint32_t i;
 
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	assert_in_range(rate, 98 * MB, 99 * MB);
 	s->loser = true;
 	for (i = 0; i < 100; i++) {

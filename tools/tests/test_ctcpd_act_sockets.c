@@ -381,8 +381,7 @@ static void other_hands(struct world *w, bool restarts)
 	uint64_t rate;
 
 	w->can_rc = 0;
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	assert_int_not_equal(rate, 0);
 	if (restarts)
 		end(w, true);
@@ -554,8 +553,7 @@ static void classes_do_not_fit_by_now(void **state)
 	uint64_t rate;
 
 	w->can_rc = 0;
-	settle_all(w);
-	rate = rate_of(w, s);
+	rate = settled_rate(w, s);
 	assert_int_not_equal(rate, 0);
 	w->fit_rc = -EOPNOTSUPP;
 	polls(w, 13);

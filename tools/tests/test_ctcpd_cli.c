@@ -5,17 +5,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "program.h"
 
 #include "ctcpd/run.h"
 
@@ -50,41 +48,20 @@ static void run_program(const char *args)
 		 dir);
 	alarm(LIMIT_S);
 	execl("/bin/sh", "sh", "-c", line, NULL);
-	_exit(99);
-}
-
-static void slurp(char *buf, size_t size)
-{
-	char path[128];
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/err", dir);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	n = fread(buf, 1, size - 1, f);
-	buf[n] = 0;
-	fclose(f);
 }
 
 static void check(const struct row *r)
 {
+	int status = program_status(run_program, r->args);
 	char err[4096];
-	int status;
-	pid_t pid;
 
-	pid = fork();
-	if (!pid)
-		run_program(r->args);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	slurp(err, sizeof(err));
+	program_wrote(dir, "err", err, sizeof(err));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != r->rc)
 		fail_msg("ctcpd %s: status %#x, expected exit %d: %s", r->args, status, r->rc,
 			 err);
-	if (*r->err ? !strstr(err, r->err) : *err)
+	if (!program_matches(err, r->err))
 		fail_msg("ctcpd %s: expected \"%s\", got %s", r->args, r->err, err);
-	/* an error is one line, and says whose it is */
-	if (r->rc && (strncmp(err, "ctcpd: ", 7) || strchr(err, '\n') != err + strlen(err) - 1))
+	if (r->rc && !program_is_error(err, "ctcpd: "))
 		fail_msg("ctcpd %s: not one line of ctcpd's: %s", r->args, err);
 }
 
