@@ -188,7 +188,9 @@
 
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
 #define CUTS_LEAST	2U	/* windows cut: one may be by something else at that time */
-#define GSO_SEGS	45U	/* of 1448 bytes, in 64 KiB */
+#define GSO_BYTES	65536U
+#define GSO_SEGS	45U	/* of 1448 bytes, in these */
+#define TSO_RTT_LOG	9U	/* net.ipv4.tcp_tso_rtt_log: of 512 us */
 
 #define SECONDS_LEAST	3U	/* app-limited, from which flight may stay the same */
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
@@ -300,12 +302,14 @@ static bool is_cut_here(const struct interval *i)
 
 /*
  * Segments that packets dropped here may have held: TCP hands on a millisecond's worth at a
- * time, two segments or more and 64 KiB at most (tcp_tso_autosize()).
+ * time, and since 5.18 64 KiB more, halved for each 512 us of the least round trip; two segments
+ * or more, and 64 KiB at most (tcp_tso_autosize()).
  */
 static uint64_t segs_dropped(const struct interval *i)
 {
 	const struct sample *s = i->now;
-	uint64_t segs = s->pacing_rate / 1024 / (s->conn.mss ?: 1);
+	uint32_t halvings = s->conn.min_rtt >> TSO_RTT_LOG;
+	uint64_t bytes = s->pacing_rate / 1024, segs;
 
 	return i->local_drops * (segs < 2 ? 2 : at_most(segs, GSO_SEGS));
 }
@@ -313,6 +317,9 @@ static uint64_t segs_dropped(const struct interval *i)
 /* What is dropped in one interval may be found to be missing in the next. */
 static void add_local(struct flow_facts *f, const struct interval *i, uint32_t lost)
 {
+	if (s->conn.min_rtt && halvings < 32)
+		bytes += GSO_BYTES >> halvings;
+	segs = bytes / (s->conn.mss ?: 1);
 	uint64_t dropped = segs_dropped(i), here = at_most(lost, f->dropped_before + dropped);
 
 	f->lost_local += here;

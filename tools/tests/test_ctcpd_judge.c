@@ -647,8 +647,17 @@ static void test_dropped_here(void **state)
 	f.now.pacing_rate = 3 * MSS * 1024;
 	drop(&f, 10, 5, 1);
 	expect(&f, VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE);
+	begin(&f, "bbr");	/* and over a short round trip: 32 KiB of 1448 bytes at 1000 us */
+	f.now.conn.min_rtt = 1000;
+	drop(&f, 10, 44, 1);
+	expect(&f, VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE);
+	begin(&f, "bbr");
+	f.now.conn.min_rtt = 1000;
+	drop(&f, 10, 46, 1);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_LOCAL_DROPS);
 	begin(&f, "bbr");	/* never more than 45 */
 	f.now.pacing_rate = UINT64_MAX;
+	f.now.conn.min_rtt = 1;
 	drop(&f, 10, 91, 1);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_LOCAL_DROPS);
 	begin(&f, "bbr");	/* three segments are what it takes */

@@ -57,6 +57,8 @@ static const struct row {
 	{ "local-drops", VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE },
 	{ "application", VERDICT_APPLICATION, REASON_TIME },
 	{ "application-window", VERDICT_APP_WINDOW, REASON_FLIGHT },
+	/* a round trip of 1 ms, over which a packet has 22 segments, however slow it is */
+	{ "local-drops-bbr", VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE },
 	{ "remote-window", VERDICT_REMOTE_WINDOW, REASON_TIME },
 	{ "send-buffer", VERDICT_SEND_BUFFER, REASON_TIME },
 	{ "clean", VERDICT_CLEAN, REASON_NO_LOSS },
