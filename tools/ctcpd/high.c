@@ -22,7 +22,8 @@ void high_add(struct high *h, const struct interval *i)
 {
 	float cwnd = (float)i->before->snd_cwnd;
 
-	if (i->us > LOOK_MOST_US || losses_in_startup(i))
+	/* a look that begins in a recovery can begin none */
+	if (i->us > LOOK_MOST_US || losses_in_startup(i) || losses_in_recovery(i->before))
 		return;
 	hits_add(&h->hits, i, cwnd >= HIGH * h->largest);
 	if (losses_begin(i) && cwnd > h->largest)

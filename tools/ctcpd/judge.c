@@ -76,7 +76,8 @@
  * no room to speak of, and a rate.
  * Others may leave the same room for a while.  A flow that has then nothing in its way but our
  * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
- * If neither is the same, the room is what other people leave, but for five more:
+ * At its largest windows it may: a policer's bucket, while it lasts, lets our device's rate pass.
+ * If neither is the same, the room is what other people leave, but for six more:
  *
  *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a
  *		flow that goes on sending loses as much in each second.  What other people leave
@@ -528,16 +529,20 @@ static bool bursts_at_same_window(const struct losses_say *say)
 	return say->bursts >= BURSTS_LEAST && say->burst_width <= SAME_BURST;
 }
 
-/* What the bottleneck takes is always the same. */
+/*
+ * What the bottleneck takes is always the same.  At the rate of our own device a flow may lose
+ * nothing for as long as a policer's bucket lasts, which its largest windows outlast.
+ */
 static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
 	if (ceiling_is_harmless(&loss_of(f)->ceiling))
 		return false;
-	return at_same_window(say) || bursts_at_same_window(say) || at_largest_window(say) ||
-	       has_steady_rate(f);
+	return at_same_window(say) || bursts_at_same_window(say) || has_steady_rate(f);
 }
 
 /* What is full is not our own device, and so much of what loses does so at one rate. */
+	if (at_largest_window(say))
+		return true;
 static bool loses_at_ceiling(const struct flow_facts *f, unsigned int permille)
 {
 	return ceiling_is_of_path(&loss_of(f)->ceiling, permille);

@@ -36,6 +36,11 @@ uint32_t losses_of(const struct interval *i)
 	return i->retrans > i->dsack_dups ? i->retrans - i->dsack_dups : 0;
 }
 
+bool losses_in_recovery(const struct sample *s)
+{
+	return s->ca_state == TCP_CA_Recovery || s->ca_state == TCP_CA_Loss;
+}
+
 /* --- windows at loss ------------------------------------------------------- */
 
 /* Of these ssthresh is no share of the window that met the loss. */
@@ -51,11 +56,6 @@ static bool obeys_loss(const char *algorithm)
 	return true;
 }
 
-static bool in_recovery(const struct sample *s)
-{
-	return s->ca_state == TCP_CA_Recovery || s->ca_state == TCP_CA_Loss;
-}
-
 /* The first cut is that of slow start, which overshoots any path. */
 static bool is_cut(const struct interval *i)
 {
@@ -67,7 +67,7 @@ static bool is_cut(const struct interval *i)
 	/* a window that something else holds meets all losses alike */
 	if (i->rwnd + i->sndbuf >= i->us / 10)
 		return false;
-	return a->snd_ssthresh != b->snd_ssthresh || !in_recovery(a);
+	return a->snd_ssthresh != b->snd_ssthresh || !losses_in_recovery(a);
 }
 
 /* What a loss leaves of the window (RFC 9438, 4.6; RFC 5681, 3.2); 0: it varies */
@@ -102,7 +102,7 @@ static void count_since_cut(struct losses *l, const struct interval *i, bool cut
 static bool is_cut_twice(const struct interval *i, double share)
 {
 	return share > 0 && i->us <= LOOK_MOST_US && i->busy >= i->us / 10 * 9 &&
-	       !in_recovery(i->before) &&
+	       !losses_in_recovery(i->before) &&
 	       i->now->snd_ssthresh < i->before->snd_cwnd * share * (1 + share) / 2;
 }
 
@@ -124,7 +124,7 @@ static void add_level(struct losses *l, const struct interval *i)
 
 bool losses_begin(const struct interval *i)
 {
-	return losses_of(i) && !in_recovery(i->before);
+	return losses_of(i) && !losses_in_recovery(i->before);
 }
 
 bool losses_in_startup(const struct interval *i)

@@ -49,6 +49,8 @@ uint32_t losses_of(const struct interval *i);
 /* Losses that are none of an earlier recovery */
 bool losses_begin(const struct interval *i);
 /* Up to the first cut of a window that is cut by losses */
+/* In a recovery, by fast retransmit or by a timeout */
+bool losses_in_recovery(const struct sample *s);
 bool losses_in_startup(const struct interval *i);
 /* @at_start: @i is of a start (starts.h) */
 void losses_add(struct losses *l, const struct interval *i, bool at_start);

@@ -48,8 +48,11 @@ static void test_which(void **state)
 	begins_with(&f, 100, 1);
 	assert_int_equal(h->hits.looks_at, 2);
 	assert_int_equal(h->hits.losing_at, 1);
-	f.now.ca_state = TCP_CA_Recovery;	/* of the same loss */
+	f.now.ca_state = TCP_CA_Recovery;	/* of the same loss: no look of its own */
 	begins_with(&f, 120, 1);
+	f.now.ca_state = TCP_CA_Loss;
+	begins_with(&f, 1, 0);
+	assert_int_equal(h->hits.looks, 5);
 	assert_int_equal(h->hits.losing, 2);
 	assert_true(h->largest == 100);
 	f.now.ca_state = TCP_CA_Open;
@@ -142,6 +145,11 @@ static void test_verdict(void **state)
 	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
 	f.loss.high = (struct high){ .largest = 0 };	/* nothing else shows it */
 	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+	/* nor does a bucket that lets our own device's rate pass for as long as it lasts */
+	f = saws(60, shallow);
+	f.loss.ceiling = (struct ceiling){ .looks = 30, .queued = 10, .elsewhere = 10 };
+	assert_true(ceiling_is_harmless(&f.loss.ceiling));
+	expect(&f, VERDICT_OVERRUN, REASON_LARGE_WINDOW);
 	f = saws(60, (struct saw){ 100, 104, 2, 1000, 1 });
 	expect(&f, VERDICT_OVERRUN, REASON_SAME_WINDOW);
 }

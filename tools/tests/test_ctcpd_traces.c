@@ -44,6 +44,8 @@ static const struct row {
 	{ "overrun-few-alike", VERDICT_OVERRUN, REASON_SAME_WINDOW },
 	{ "overrun-reno-alike", VERDICT_OVERRUN, REASON_SAME_WINDOW },
 	{ "loss-random", VERDICT_LOSS, REASON_RANDOM },
+	/* one of five, by chance; it lives by its timeouts, from which looks begin */
+	{ "loss-heavy", VERDICT_LOSS, REASON_RANDOM },
 	/* by chance, at the rate of the path, or of our own device, where the window stops */
 	{ "loss-bbr", VERDICT_LOSS, REASON_RANDOM },
 	{ "loss-own-device", VERDICT_LOSS, REASON_RANDOM },
