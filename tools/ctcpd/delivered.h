@@ -3,13 +3,17 @@
  * How even a flow's rate is that loses much: whether chance could leave it so.  The model is in
  * judge.c.
  *
- * A cell is of a look's length, as in spacing.h: of each its time, and the segments that were
- * delivered and lost.  What is delivered is held against the rate of the cells before it.
+ * A cell is a second: of each its time, and the segments that were delivered and lost.  What is
+ * delivered is held against the rate of the cells before it.  Where in a round trip a look ends,
+ * and BBR's rounds of more and of less, make a look uneven by segments; a second is by as many,
+ * while chance varies by the root of five times what it loses in a look.
  */
 #ifndef CTCPD_DELIVERED_H
 #define CTCPD_DELIVERED_H
 
 #include "interval.h"
+
+#define DELIVERED_CELL_US	1000000U
 
 struct delivered {
 	float rate;		/* segments/us, of late; 0 = not known */

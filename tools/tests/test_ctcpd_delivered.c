@@ -10,6 +10,7 @@
 #include "ctcpd/judge.h"
 #include "ctcpd/spacing.h"
 
+#define CELL	DELIVERED_CELL_US
 #define CLOSE	0.001	/* floats that were summed */
 
 /* One interval; its queue is what the round trip exceeds its least by */
@@ -30,14 +31,14 @@ static void test_cell(void **state)
 	struct delivered d = { .rate = 0 };
 
 	(void)state;
-	put(&d, CELL_LOOK_US - 1, 100, 4, 50);
+	put(&d, CELL - 1, 100, 4, 50);
 	assert_true(d.us == 0);
 	put(&d, 1, 100, 5, 50);
-	assert_true(d.us == CELL_LOOK_US && d.segs == 200 && d.lost == 9);
-	near(d.queued, 50.0 * CELL_LOOK_US, 1);
-	put(&d, LOOK, 63, 4, 0);	/* too few */
+	assert_true(d.us == CELL && d.segs == 200 && d.lost == 9);
+	near(d.queued, 50.0 * CELL, 1);
+	put(&d, CELL, 63, 4, 0);	/* too few */
 	assert_true(d.segs == 200);
-	put(&d, LOOK, 1, 4, 0);
+	put(&d, CELL, 1, 4, 0);
 	assert_true(d.segs == 264 && d.lost == 17);
 }
 
@@ -46,33 +47,33 @@ static void test_cell_of_a_round_trip(void **state)
 	struct delivered d = { .rate = 0 };
 
 	(void)state;
-	put(&d, LOOK, 100, 4, LOOK);
+	put(&d, CELL, 100, 4, CELL);
 	assert_true(d.us == 0);
-	put(&d, LOOK, 100, 4, LOOK);
-	assert_true(d.us == 2 * LOOK);
+	put(&d, CELL, 100, 4, CELL);
+	assert_true(d.us == 2 * CELL);
 }
 
 /* What was begun before something else held the flow is in no cell. */
 static void test_held(void **state)
 {
 	struct sample now = { .rtt_us = RTT };
-	struct interval i = { .now = &now, .us = LOOK, .segs = 100, .delivered = 100 };
+	struct interval i = { .now = &now, .us = CELL, .segs = 100, .delivered = 100 };
 	struct delivered d = { .rate = 0 };
 
 	(void)state;
-	put(&d, LOOK / 2, 100, 4, 0);
+	put(&d, CELL / 2, 100, 4, 0);
 	delivered_add(&d, &i, true);
-	put(&d, LOOK / 2, 100, 4, 0);
+	put(&d, CELL / 2, 100, 4, 0);
 	assert_true(d.us == 0);
-	put(&d, LOOK / 2, 100, 4, 0);
-	assert_true(d.segs == 200 && d.lost == 8 && d.us == LOOK);
+	put(&d, CELL / 2, 100, 4, 0);
+	assert_true(d.segs == 200 && d.lost == 8 && d.us == CELL);
 }
 
 /* A D-SACK may come in the cell behind that of its segment. */
 static void test_late_dsack(void **state)
 {
 	struct sample now = { .rtt_us = RTT };
-	struct interval i = { .now = &now, .us = LOOK, .segs = 100, .delivered = 100 };
+	struct interval i = { .now = &now, .us = CELL, .segs = 100, .delivered = 100 };
 	struct delivered d = { .rate = 0 };
 
 	(void)state;
@@ -89,11 +90,11 @@ static void test_late_dsack(void **state)
 
 /* --- against the rate ------------------------------------------------------ */
 
-/* @n looks, each of @segs and 50 lost */
+/* @n cells, each of @segs and 50 lost */
 static void steady(struct delivered *d, unsigned int n, uint32_t segs)
 {
 	for (; n; n--)
-		put(d, LOOK, segs, 50, 0);
+		put(d, CELL, segs, 50, 0);
 }
 
 /* The first cell is the rate, and the second the first of which a loss in two is known. */
@@ -103,18 +104,18 @@ static void test_rate(void **state)
 
 	(void)state;
 	steady(&d, 1, 950);
-	near(d.rate, 950.0 / LOOK, CLOSE);
+	near(d.rate, 950.0 / CELL, CLOSE);
 	assert_true(d.cells == 0);
-	put(&d, LOOK, 960, 40, 0);
+	put(&d, CELL, 960, 40, 0);
 	assert_true(d.cells == 1);
 	near(d.squares, 100, 0.01);
 	near(d.variance, 40 * (1 - 90 / 2000.0), CLOSE);
 	near(d.squares_vary, (2 * 40 * 40 + 40) * 0.955 * 0.955, 0.1);
-	near(d.rate * LOOK, 950 + 10 / 16.0, CLOSE);
-	put(&d, 2 * LOOK, 1900, 100, 0);	/* of twice the time */
+	near(d.rate * CELL, 950 + 10 / 16.0, CLOSE);
+	put(&d, 2 * CELL, 1900, 100, 0);	/* of twice the time */
 	assert_true(d.cells == 2);
 	near(d.squares, 100 + 1.25 * 1.25, 0.01);
-	near(d.rate * LOOK, 950 + 10 / 16.0 - 1.25 / 2 / 16, CLOSE);
+	near(d.rate * CELL, 950 + 10 / 16.0 - 1.25 / 2 / 16, CLOSE);
 }
 
 /* 64 losses tell p, and where chance varies by less than four squared says little. */
@@ -123,22 +124,22 @@ static void test_too_few(void **state)
 	struct delivered d = { .rate = 0 };
 
 	(void)state;
-	put(&d, LOOK, 950, 31, 0);
-	put(&d, LOOK, 950, 32, 0);
+	put(&d, CELL, 950, 31, 0);
+	put(&d, CELL, 950, 32, 0);
 	assert_true(d.cells == 0);
-	put(&d, LOOK, 950, 32, 0);
+	put(&d, CELL, 950, 32, 0);
 	assert_true(d.cells == 1);
-	d = (struct delivered){ .rate = 1000.0F / LOOK, .segs = 100000, .lost = 390 };
-	put(&d, LOOK, 1000, 4, 0);
+	d = (struct delivered){ .rate = 1000.0F / CELL, .segs = 100000, .lost = 390 };
+	put(&d, CELL, 1000, 4, 0);
 	assert_true(d.cells == 0);
 	d.lost = 420;
-	put(&d, LOOK, 1000, 4, 0);
+	put(&d, CELL, 1000, 4, 0);
 	assert_true(d.cells == 1);
 }
 
 /*
  * Chance varies by 6.9: 35 is five of that.  A bucket that was full is not counted; three such
- * looks in a row are the rate.
+ * cells in a row are the rate.
  */
 static void test_far(void **state)
 {
@@ -147,16 +148,16 @@ static void test_far(void **state)
 	(void)state;
 	steady(&d, 101, 950);
 	assert_true(d.cells == 100);
-	put(&d, LOOK, 950 + 34, 50, 0);
+	put(&d, CELL, 950 + 34, 50, 0);
 	assert_true(d.cells == 101 && d.far == 0);
-	put(&d, LOOK, 950 + 38, 50, 0);
-	put(&d, LOOK, 950 - 36, 50, 0);
+	put(&d, CELL, 950 + 38, 50, 0);
+	put(&d, CELL, 950 - 36, 50, 0);
 	assert_true(d.cells == 101 && d.far == 2);
 	steady(&d, 1, 950);
 	assert_true(d.cells == 102 && d.far == 0);
 	steady(&d, 3, 500);
 	assert_true(d.cells == 102 && d.far == 0);
-	near(d.rate, 500.0 / LOOK, CLOSE);
+	near(d.rate, 500.0 / CELL, CLOSE);
 	steady(&d, 1, 500);
 	assert_true(d.cells == 103);
 }
@@ -168,15 +169,15 @@ static void test_halved(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 3000; i++)
-		put(&d, LOOK, 948 + i % 3, 50, 1);
-	assert_true(d.cells == 2999);
+	for (i = 0; i < 600; i++)
+		put(&d, CELL, 948 + i % 3, 50, 1);
+	assert_true(d.cells == 599);
 	delivered_say(&d, &before);
-	put(&d, LOOK, 949, 50, 1);
-	assert_true(d.cells == 1500 && d.lost == 50 * 3001 / 2.0F);
-	near(d.us / LOOK, 3001 / 2.0, 1);
-	near(d.queued / LOOK, 3001 / 2.0, 1);
-	near(d.segs / 949, 3001 / 2.0, 1);
+	put(&d, CELL, 949, 50, 1);
+	assert_true(d.cells == 300 && d.lost == 50 * 601 / 2.0F);
+	near(d.us / CELL, 601 / 2.0, 1);
+	near(d.queued / CELL, 601 / 2.0, 1);
+	near(d.segs / 949, 601 / 2.0, 1);
 	delivered_say(&d, &say);
 	near(say.dispersion, before.dispersion, CLOSE);
 	near(say.even, before.even / 2, 10);
@@ -189,11 +190,11 @@ static void test_forgets(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 18000; i++)
-		put(&d, LOOK, 1000, 0, 0);
+	for (i = 0; i < 3600; i++)
+		put(&d, CELL, 1000, 0, 0);
 	assert_true(d.us < 600000000);
-	for (i = 0; i < 600; i++)
-		put(&d, LOOK, 950, 50, 0);
+	for (i = 0; i < 300; i++)
+		put(&d, CELL, 950, 50, 0);
 	assert_true(d.cells > 200);
 }
 
@@ -207,7 +208,7 @@ static struct delivered_say of(unsigned int n, uint32_t apart, uint32_t queue_us
 	unsigned int i;
 
 	for (i = 0; i < n + 1; i++)
-		put(&d, LOOK, 950 + i % 2 * apart, 50, queue_us);
+		put(&d, CELL, 950 + i % 2 * apart, 50, queue_us);
 	delivered_say(&d, &say);
 	return say;
 }
@@ -226,23 +227,23 @@ static void test_nothing(void **state)
 /* 950 and 960 by turns are 5 from the rate, which wavers by 0.16; chance has 47.5. */
 static void test_dispersion(void **state)
 {
-	struct delivered_say say = of(2000, 10, 0);
+	struct delivered_say say = of(500, 10, 0);
 
 	(void)state;
 	near(say.dispersion, 5.16 * 5.16 / 47.5, 0.01);
 	/* 2 x^2 + x of x = 50, over x^2 */
-	near(say.even, spacing_even(say.dispersion, 2000 / (2 + 1 / 50.0)), 0.1);
-	say = of(2000, 20, 0);
-	near(say.dispersion, 10.32 * 10.32 / 47.5, 0.02);
+	near(say.even, spacing_even(say.dispersion, 500 / (2 + 1 / 50.0)), 0.1);
+	say = of(500, 20, 0);
+	near(say.dispersion, 10.32 * 10.32 / 47.5, 0.05);
 	assert_true(say.even == 0);
 }
 
-/* 950 segments in 200 ms: the 6.9 segments that chance varies by are 1451 us of a queue. */
+/* 950 segments in a second: the 6.9 segments that chance varies by are 7255 us of a queue. */
 static void test_queue(void **state)
 {
 	(void)state;
-	assert_true(of(20, 0, 1445).even > 0);
-	assert_true(of(20, 0, 1455).even == 0);
+	assert_true(of(20, 0, 7225).even > 0);
+	assert_true(of(20, 0, 7275).even == 0);
 }
 
 /*
@@ -265,7 +266,7 @@ static void test_chance(void **state)
 			for (i = 0; i < 40; i++) {
 				uint32_t lost = lost_of(&seed, 1000, rows[k]);
 
-				put(&d, LOOK, 1000 - lost, lost, 0);
+				put(&d, CELL, 1000 - lost, lost, 0);
 			}
 			delivered_say(&d, &say);
 			even += say.even >= 5;
@@ -287,7 +288,7 @@ static void test_broad(void **state)
 		struct delivered_say say;
 
 		for (i = 0; i < 100; i++)
-			put(&d, LOOK, 900 + (uint32_t)(100 * uniform(&seed)), 50, 0);
+			put(&d, CELL, 900 + (uint32_t)(100 * uniform(&seed)), 50, 0);
 		delivered_say(&d, &say);
 		if (say.even > 0)
 			fail_msg("flow %u: expected a dispersion of more than 1, got %g", n,
@@ -303,7 +304,7 @@ static void paced(struct delivered *d, uint64_t *seed, unsigned int n, double p)
 	for (; n; n--) {
 		uint32_t lost = lost_of(seed, 1000, p);
 
-		put(d, LOOK, 1000 - lost, lost, 0);
+		put(d, CELL, 1000 - lost, lost, 0);
 	}
 }
 
@@ -365,7 +366,7 @@ static void test_gilbert(void **state)
 					bad = !bad;
 				lost += bad && uniform(&seed) < 0.5;
 			}
-			put(&d, LOOK, 1000 - lost, lost, 0);
+			put(&d, CELL, 1000 - lost, lost, 0);
 		}
 		expect_not_even(&d);
 	}
@@ -375,13 +376,13 @@ static void test_gilbert(void **state)
 static void test_none_left(void **state)
 {
 	struct sample now = { .rtt_us = RTT };
-	struct interval i = { .now = &now, .us = LOOK, .segs = 1000, .delivered = 1000 };
+	struct interval i = { .now = &now, .us = CELL, .segs = 1000, .delivered = 1000 };
 	struct delivered d = { .rate = 0 };
 	struct delivered_say say;
 
 	(void)state;
 	steady(&d, 1, 1000);
-	put(&d, LOOK, 500, 500, 0);
+	put(&d, CELL, 500, 500, 0);
 	i.dsack_dups = 20;
 	delivered_add(&d, &i, false);
 	delivered_add(&d, &i, false);
@@ -405,8 +406,11 @@ static void policed(struct flow *f, uint64_t *seed, uint32_t segs)
 	f->i.delivered = segs;
 }
 
-/* Its bucket is full at first.  For @held us of each fifth look the peer's window holds it. */
-static struct flow policed_flow(unsigned int n, uint32_t apart, uint64_t held)
+/*
+ * @n looks.  Its bucket is full at first; then each of five gets @apart more through than each of
+ * the five before.  The peer's window holds one of @every, if that is not 0.
+ */
+static struct flow policed_flow(unsigned int n, uint32_t apart, unsigned int every)
 {
 	uint64_t seed = 1;
 	struct flow f;
@@ -414,8 +418,8 @@ static struct flow policed_flow(unsigned int n, uint32_t apart, uint64_t held)
 
 	flow_begin(&f, "bbr");
 	for (i = 0; i < n; i++) {
-		policed(&f, &seed, i < 2 ? 1200 : 950 + i % 2 * apart);
-		f.i.rwnd = i % 5 ? 0 : held;
+		policed(&f, &seed, i < 2 ? 1200 : 950 + i / 5 % 2 * apart);
+		f.i.rwnd = every && i % every == 0 ? LOOK : 0;
 		add(&f);
 	}
 	return f;
@@ -427,9 +431,9 @@ static void test_verdict(void **state)
 
 	(void)state;
 	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
-	f = policed_flow(100, 8, 0);	/* 16 of 47.5 */
+	f = policed_flow(400, 3, 0);	/* 56 of 237.5 */
 	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
-	f = policed_flow(2500, 12, 0);	/* 36 of 47.5: p may be that far off */
+	f = policed_flow(2500, 5, 0);	/* 156 of 237.5: p may be that far off */
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
 
@@ -447,7 +451,7 @@ static void test_verdict_of_bursts(void **state)
 	flow_begin(&f, "bbr");
 	f.now.conn.min_rtt = RTT;
 	for (k = 0; k < ARRAY_SIZE(segs); k++) {
-		for (i = 0; i < 20; i++) {
+		for (i = 0; i < 40; i++) {
 			uint32_t lost = i % 10 ? 10 : 300;
 
 			look(&f, segs[k] + lost)->retrans = lost;
@@ -461,12 +465,13 @@ static void test_verdict_of_bursts(void **state)
 /* For a tenth of the time something else holds it: the rest may be even by that, too. */
 static void test_verdict_of_held(void **state)
 {
-	struct flow f = policed_flow(100, 0, LOOK / 2 - LOOK / 100);
+	struct flow f = policed_flow(220, 0, 11);
 
 	(void)state;
-	assert_true(f.loss.delivered.cells > 70);
+	assert_true(f.loss.delivered.cells > 35);
 	expect(&f, VERDICT_OVERRUN, REASON_EVEN_RATE);
-	f = policed_flow(100, 0, LOOK / 2 + LOOK / 100);
+	f = policed_flow(220, 0, 9);
+	assert_true(f.loss.delivered.cells > 15);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
 
