@@ -24,8 +24,8 @@
 #include "qdrops.h"
 
 #define FLOW_BYTES	720U	/* with its part of the table and of malloc()'s own */
-#define LOSS_BYTES	560U	/* more, of one that lost something */
-#define FLOWS_MAX	100000U	/* 128 MB; ctcpd.service has 256 MB for all */
+#define LOSS_BYTES	576U	/* more, of one that lost something */
+#define FLOWS_MAX	100000U	/* 130 MB; ctcpd.service has 256 MB for all */
 #define LOOKS_MAX	64	/* flows that are looked at between polls */
 
 /* Of flow_facts, as of a poll */

@@ -76,7 +76,7 @@
  * no room to speak of, and a rate.
  * Others may leave the same room for a while.  A flow that has then nothing in its way but our
  * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
- * At its largest windows it may: a policer's bucket, while it lasts, lets our device's rate pass.
+ * Where its largest windows lose it does, as a policer's bucket lets that rate pass while it lasts.
  * If neither is the same, the room is what other people leave, but for six more:
  *
  *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a
@@ -85,6 +85,10 @@
  *		(docs/verdicts has the most even flow that overran nothing).  A queue that drops
  *		early spaces its drops, too: evenness counts where most of such a queue's are the
  *		flow's own (AS_EVEN).
+ *  heavily	One segment in sixteen, or more, in nearly each look, and of windows that are larger
+ *		on average than chance leaves: a hop with a bucket or a buffer of a few frames,
+ *		over a short round trip (heavy.h).  Other people's traffic pauses, or leaves no
+ *		such windows.
  *  an even rate	What arrives is as even as chance would not leave it ("how even"), nor other
  *		people.
  *  at the ceiling	What is full delivers what it takes, C, to an ACK or two in each look: the
@@ -262,6 +266,7 @@ static void age_loss(struct loss_facts *l)
 	hits_age(&l->faster.hits);
 	high_age(&l->high);
 	response_age(&l->response);
+	heavy_age(&l->heavy);
 }
 
 static void age(struct flow_facts *f)
@@ -312,15 +317,15 @@ static uint64_t segs_dropped(const struct interval *i)
 	uint32_t halvings = s->conn.min_rtt >> TSO_RTT_LOG;
 	uint64_t bytes = s->pacing_rate / 1024, segs;
 
+	if (s->conn.min_rtt && halvings < 32)
+		bytes += GSO_BYTES >> halvings;
+	segs = bytes / (s->conn.mss ?: 1);
 	return i->local_drops * (segs < 2 ? 2 : at_most(segs, GSO_SEGS));
 }
 
 /* What is dropped in one interval may be found to be missing in the next. */
 static void add_local(struct flow_facts *f, const struct interval *i, uint32_t lost)
 {
-	if (s->conn.min_rtt && halvings < 32)
-		bytes += GSO_BYTES >> halvings;
-	segs = bytes / (s->conn.mss ?: 1);
 	uint64_t dropped = segs_dropped(i), here = at_most(lost, f->dropped_before + dropped);
 
 	f->lost_local += here;
@@ -419,6 +424,7 @@ static void add_loss(struct loss_facts *l, const struct interval *i)
 	faster_add(&l->faster, i);
 	high_add(&l->high, i);
 	response_add(&l->response, i);
+	heavy_add(&l->heavy, i);
 	ceiling_add(&l->ceiling, i, is_app_limited(i->now), is_queued(i->now));
 }
 
@@ -449,6 +455,7 @@ static void fill_losses(const struct losses_say *say, struct judgement *j)
 	j->rate_dispersion = (uint32_t)fmin(say->rate_dispersion * 100, UINT32_MAX);
 	j->even_rate = (uint16_t)fmin(say->even_rate * 100, UINT16_MAX);
 	j->high = (uint16_t)fmin(say->high * 100, UINT16_MAX);
+	j->excess = (uint16_t)fmin(fmax(say->response, say->heavy) * 100, UINT16_MAX);
 	j->spread = (uint16_t)fmin(say->width * 1000, UINT16_MAX);
 	j->levels = say->levels;
 }
@@ -535,14 +542,14 @@ static bool bursts_at_same_window(const struct losses_say *say)
  */
 static bool is_steady(const struct flow_facts *f, const struct losses_say *say)
 {
+	if (at_largest_window(say))
+		return true;
 	if (ceiling_is_harmless(&loss_of(f)->ceiling))
 		return false;
 	return at_same_window(say) || bursts_at_same_window(say) || has_steady_rate(f);
 }
 
 /* What is full is not our own device, and so much of what loses does so at one rate. */
-	if (at_largest_window(say))
-		return true;
 static bool loses_at_ceiling(const struct flow_facts *f, unsigned int permille)
 {
 	return ceiling_is_of_path(&loss_of(f)->ceiling, permille);
@@ -580,7 +587,9 @@ static bool is_regular(const struct flow_facts *f, const struct losses_say *say)
 /* ... or so many at such windows */
 static double against_chance_of_losses(const struct flow_facts *f, const struct losses_say *say)
 {
-	return fmax(against_chance_when(f, say), fmax(say->response, say->even_rate));
+	double windows = fmax(say->response, say->heavy);
+
+	return fmax(against_chance_when(f, say), fmax(windows, say->even_rate));
 }
 
 /* -ln of how likely chance has them at such windows */
@@ -599,6 +608,12 @@ static double against_chance(const struct flow_facts *f, const struct losses_say
 static bool has_even_rate(const struct losses_say *say)
 {
 	return say->even_rate >= MAYBE_CHANCE;
+}
+
+/* So much, all the time, of such windows: neither chance nor other people leave these. */
+static bool loses_heavily(const struct losses_say *say)
+{
+	return say->heavy >= MAYBE_CHANCE;
 }
 
 static bool loses_at_starts(const struct flow_facts *f)
@@ -635,7 +650,7 @@ static double overrun_shown(const struct flow_facts *f, struct losses_say *say)
 	if (f->lost < LOSSES_LEAST || own_device_is_full(f))
 		return 0;
 	if (is_steady(f, say) || loses_at_ceiling(f, MOST) || loses_at_starts(f) ||
-	    loses_when_faster(f) || is_regular(f, say) || has_even_rate(say))
+	    loses_when_faster(f) || is_regular(f, say) || has_even_rate(say) || loses_heavily(say))
 		shown = against_chance(f, say);
 	if (!loses_at_ceiling(f, CEILING_PART))
 		return shown;
@@ -663,6 +678,8 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 		return says(j, VERDICT_OVERRUN, where_most(&say));
 	if (has_even_rate(&say) && say.even_rate >= against_chance_of_losses(f, &say))
 		return says(j, VERDICT_OVERRUN, REASON_EVEN_RATE);
+	if (loses_heavily(&say) && say.heavy >= against_chance_of_losses(f, &say))
+		return says(j, VERDICT_OVERRUN, REASON_HEAVY);
 	if (is_regular(f, &say) || (!come_in_bursts(f, &say) && say.even >= say.response))
 		return says(j, VERDICT_OVERRUN, REASON_REGULAR);
 	if (has_one_rate(f, &say))
@@ -746,6 +763,8 @@ static void say_losses(const struct flow_facts *f, struct losses_say *say)
 	spacing_say(&loss_of(f)->threes, &threes);
 	say->even = of_four(fmax(evenness(&say->spacing), evenness(&threes)));
 	say->response = of_four(response_against_chance(&loss_of(f)->response));
+	/* of windows in each look, and of these on average, the rarer */
+	say->heavy = fmax(0, of_four(heavy_against_chance(&loss_of(f)->heavy)) - M_LN2);
 	delivered_say(&loss_of(f)->delivered, &rate);
 	say->rate_dispersion = rate.dispersion;
 	if (rate.dispersion <= EVEN_RATE && network_share(&f->recent) >= ALWAYS)

@@ -11,6 +11,7 @@
 #include "ceiling.h"
 #include "delivered.h"
 #include "faster.h"
+#include "heavy.h"
 #include "high.h"
 #include "interval.h"
 #include "losses.h"
@@ -39,6 +40,7 @@ struct loss_facts {
 	struct starts starts;
 	struct faster faster;
 	struct high high;
+	struct heavy heavy;
 	struct response response;
 };
 

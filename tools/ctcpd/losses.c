@@ -187,6 +187,7 @@ void losses_say(const struct losses *l, struct losses_say *say)
 	say->rate_dispersion = 1;
 	say->even_rate = 0;
 	say->high = 0;
+	say->heavy = 0;
 	spacing_say(&l->looks, &say->spacing);
 	say_levels(l, say);
 	say_bursts(l, say);

@@ -37,6 +37,9 @@ struct losses_say {
 	double high;		/* -ln of how likely chance has so many of them where the window is
 				 * largest (high.h); 0: it does, not known, or there is a queue
 				 */
+	double heavy;		/* -ln of how likely chance takes so large a part, in nearly each
+				 * look, of such windows (heavy.h); 0: it does, or not known
+				 */
 	uint32_t level;		/* segments, median of the windows at loss */
 	double width;		/* of the narrowest range that has four of five, / level */
 	double chance;		/* ln of how likely chance alone puts them so close, <= 0 */
@@ -46,11 +49,11 @@ struct losses_say {
 };
 
 uint32_t losses_of(const struct interval *i);
+/* In a recovery, by fast retransmit or by a timeout */
+bool losses_in_recovery(const struct sample *s);
 /* Losses that are none of an earlier recovery */
 bool losses_begin(const struct interval *i);
 /* Up to the first cut of a window that is cut by losses */
-/* In a recovery, by fast retransmit or by a timeout */
-bool losses_in_recovery(const struct sample *s);
 bool losses_in_startup(const struct interval *i);
 /* @at_start: @i is of a start (starts.h) */
 void losses_add(struct losses *l, const struct interval *i, bool at_start);

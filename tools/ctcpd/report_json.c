@@ -70,17 +70,18 @@ static json_t *hundredths(uint32_t n)
 }
 
 /*
- * What spacing.c, losses.c, high.c and delivered.c make of them; not known where nothing was sent
- * again
+ * What spacing.c, losses.c, high.c, response.c, heavy.c and delivered.c make of them; not known
+ * where nothing was sent again
  */
 static json_t *losses_json(const struct judgement *j)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "loss_dispersion", j->retrans ? hundredths(j->dispersion) : json_null(),
 			 "loss_evenness", j->retrans ? hundredths(j->even) : json_null(),
 			 "loss_windows", json_count(j->levels),
 			 "loss_windows_spread", j->levels > 1 ? share(j->spread) : json_null(),
 			 "loss_at_large_windows", j->retrans ? hundredths(j->high) : json_null(),
+			 "loss_excess", j->retrans ? hundredths(j->excess) : json_null(),
 			 "rate_dispersion",
 			 j->retrans ? hundredths(j->rate_dispersion) : json_null(),
 			 "rate_evenness", j->retrans ? hundredths(j->even_rate) : json_null());

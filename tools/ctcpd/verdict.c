@@ -41,6 +41,8 @@ static const struct {
 	[REASON_REGULAR] = { "regular", "it loses more evenly than chance would have it" },
 	[REASON_EVEN_RATE] = { "even-rate",
 			       "what its losses leave is a rate more even than chance has it" },
+	[REASON_HEAVY] = { "heavy",
+			   "it loses all the time, and more than chance takes of such windows" },
 	[REASON_TIME] = { "time", "so it was held for most of the time" },
 	[REASON_FLIGHT] = { "flight",
 			    "the amount in flight stays the same, below what the windows allow" },

@@ -37,6 +37,7 @@ enum reason {
 	REASON_FASTER,		/* they come as it paces far above what is delivered */
 	REASON_REGULAR,		/* they come more evenly than chance has it */
 	REASON_EVEN_RATE,	/* they leave a rate that is more even than chance has it */
+	REASON_HEAVY,		/* all the time, and more than chance takes of such windows */
 	/* held by an end: */
 	REASON_TIME,		/* most of its time */
 	REASON_FLIGHT,		/* one amount in flight, whatever the windows allow */
@@ -83,6 +84,7 @@ struct judgement {
 	uint16_t levels;		/* of how many */
 	uint16_t high;			/* -ln of how likely so many are at large ones, ... */
 	uint16_t even_rate;		/* ... and leave a rate so even; both hundredths */
+	uint16_t excess;		/* ... and are so many for the windows; hundredths, too */
 	uint32_t rate_dispersion;	/* hundredths; 100 = as chance leaves it, or not known */
 	/* bytes, the median of seconds that the application limited; 0 = not known */
 	uint32_t flight;

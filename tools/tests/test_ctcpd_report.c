@@ -32,7 +32,7 @@ static const struct judgement windowed = {
 	.cwnd_max = 3000, .cwnd_mean = 2500, .mss = 1448, .rtt_us = 101000,
 	.min_rtt_us = 100000, .snd_wnd_max = 3145728, .sndbuf_bytes = 4194304,
 	.dispersion = 1250, .even = 3, .levels = 7, .spread = 21,
-	.high = 931, .rate_dispersion = 128, .even_rate = 57,
+	.high = 931, .excess = 1107, .rate_dispersion = 128, .even_rate = 57,
 };
 
 static struct prefix address(const char *text)
@@ -85,6 +85,7 @@ static void test_judgement(void **state)
 	assert_int_equal(number(j, "loss_windows"), 7);
 	assert_real(j, "loss_windows_spread", 0.021);
 	assert_real(j, "loss_at_large_windows", 9.31);
+	assert_real(j, "loss_excess", 11.07);
 	assert_real(j, "rate_dispersion", 1.28);
 	assert_real(j, "rate_evenness", 0.57);
 	json_decref(j);
@@ -97,7 +98,7 @@ static void test_unknown(void **state)
 		"reason", "why", "best_rate_bytes_s", "cwnd_max_segments", "cwnd_mean_segments",
 		"mss_bytes", "rtt_us", "min_rtt_us", "receive_window_max_bytes",
 		"send_buffer_bytes", "loss_dispersion", "loss_evenness", "loss_windows_spread",
-		"loss_at_large_windows", "rate_dispersion", "rate_evenness",
+		"loss_at_large_windows", "loss_excess", "rate_dispersion", "rate_evenness",
 	};
 	static const struct judgement none;
 	json_t *j = judgement_json(&none);

@@ -21,10 +21,10 @@ static const struct row {
 	/* frames of a buffer: a window of 20, cut a hundred times a second; and of 100 */
 	{ "overrun-small-window", VERDICT_OVERRUN, REASON_REGULAR },
 	{ "overrun-cubic", VERDICT_OVERRUN, REASON_SAME_WINDOW },
-	/* windows that differ, but the rate does not */
-	{ "overrun-policer", VERDICT_OVERRUN, REASON_BURSTS },
-	/* its window is 8, and what it loses comes in less than twos */
-	{ "overrun-policer-small-window", VERDICT_OVERRUN, REASON_BURSTS },
+	/* policers: one of fifteen is lost, of windows of 9; and one of four, over 0.3 ms */
+	{ "overrun-policer", VERDICT_OVERRUN, REASON_HEAVY },
+	{ "overrun-policer-small-window", VERDICT_OVERRUN, REASON_HEAVY },
+	{ "overrun-heavy", VERDICT_OVERRUN, REASON_HEAVY },
 	/* bursts that outlast a recovery cut the window twice */
 	{ "overrun-two-cuts", VERDICT_OVERRUN, REASON_BURSTS },
 	{ "overrun-bbr", VERDICT_OVERRUN, REASON_BURSTS },
@@ -57,10 +57,10 @@ static const struct row {
 	/* what others' UDP leaves is always the same, and it loses at one window; not without */
 	{ "loss-others-constant", VERDICT_LOSS, REASON_OTHERS },
 	{ "local-drops", VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE },
-	{ "application", VERDICT_APPLICATION, REASON_TIME },
-	{ "application-window", VERDICT_APP_WINDOW, REASON_FLIGHT },
 	/* a round trip of 1 ms, over which a packet has 22 segments, however slow it is */
 	{ "local-drops-bbr", VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE },
+	{ "application", VERDICT_APPLICATION, REASON_TIME },
+	{ "application-window", VERDICT_APP_WINDOW, REASON_FLIGHT },
 	{ "remote-window", VERDICT_REMOTE_WINDOW, REASON_TIME },
 	{ "send-buffer", VERDICT_SEND_BUFFER, REASON_TIME },
 	{ "clean", VERDICT_CLEAN, REASON_NO_LOSS },
