@@ -655,6 +655,10 @@ static void test_dropped_here(void **state)
 	f.now.conn.min_rtt = 1000;
 	drop(&f, 10, 46, 1);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_LOCAL_DROPS);
+	begin(&f, "bbr");	/* the least round trip is not known */
+	f.now.conn.min_rtt = 0;
+	drop(&f, 10, 5, 1);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_LOCAL_DROPS);
 	begin(&f, "bbr");	/* never more than 45 */
 	f.now.pacing_rate = UINT64_MAX;
 	f.now.conn.min_rtt = 1;
