@@ -686,7 +686,10 @@ static bool overruns(const struct flow_facts *f, struct losses_say say, struct j
 		return says(j, VERDICT_OVERRUN, REASON_BURSTS);
 	if (loses_at_starts(f))
 		return says(j, VERDICT_OVERRUN, REASON_STARTS);
-	return says(j, VERDICT_OVERRUN, loses_when_faster(f) ? REASON_FASTER : REASON_EVEN_RATE);
+	if (loses_when_faster(f))
+		return says(j, VERDICT_OVERRUN, REASON_FASTER);
+	/* the cause, though something else is less likely by chance */
+	return says(j, VERDICT_OVERRUN, has_even_rate(&say) ? REASON_EVEN_RATE : REASON_HEAVY);
 }
 
 static bool by_losses(const struct flow_facts *f, const struct losses_say *say,

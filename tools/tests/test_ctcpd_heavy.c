@@ -198,6 +198,19 @@ static void test_price(void **state)
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
 }
 
+/* Its losses come in bursts, too, which chance allows even less: no rate is even by that. */
+static void test_verdict_of_bursts(void **state)
+{
+	struct flow f = bucket("reno", 5, 100);
+	struct spacing_say say;
+
+	(void)state;
+	f.loss.heavy = six;
+	spacing_say(&f.loss.losses.looks, &say);
+	assert_true(say.bursty > heavy_against_chance(&six));
+	expect(&f, VERDICT_OVERRUN, REASON_HEAVY);
+}
+
 /* In a flow's facts, too, what is two minutes old counts for half. */
 static void test_age(void **state)
 {
@@ -221,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_against_chance),
 		cmocka_unit_test(test_smallest),
 		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_verdict_of_bursts),
 		cmocka_unit_test(test_price),
 		cmocka_unit_test(test_age),
 	};
