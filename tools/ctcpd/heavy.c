@@ -64,5 +64,5 @@ double heavy_against_chance(const struct heavy *h)
 		return 0;
 	window = fmax(1, (double)h->window_us / h->us);
 	most = h->segs * fmin(1, MARGIN * h->square / (window * window));
-	return lost > most ? lost * log(lost / most) - lost + most : 0;
+	return most > 0 && lost > most ? lost * log(lost / most) - lost + most : 0;
 }

@@ -123,6 +123,9 @@ static void test_against_chance(void **state)
 	assert_true(heavy_against_chance(&h) == 0);
 	h = (struct heavy){ .square = 1.5F };
 	assert_true(heavy_against_chance(&h) == 0);
+	h = six;
+	h.segs = 0;		/* nothing was sent that may be lost */
+	assert_true(heavy_against_chance(&h) == 0);
 }
 
 /* Windows of one segment, and of less than that: chance may hit all */
