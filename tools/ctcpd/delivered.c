@@ -110,7 +110,8 @@ void delivered_add(struct delivered *d, const struct interval *i, bool held)
 	}
 	d->cell_us = (uint32_t)fmin(d->cell_us + (double)i->us, CELL_MOST_US);
 	d->cell_segs += i->delivered;
-	d->cell_lost += (int32_t)(i->retrans - i->dsack_dups);
+	/* unsigned, as a trace may tell of more than fits */
+	d->cell_lost = (int32_t)((uint32_t)d->cell_lost + i->retrans - i->dsack_dups);
 	if (d->cell_us >= DELIVERED_CELL_US && d->cell_us >= i->now->rtt_us &&
 	    d->cell_segs >= CELL_SEGS)
 		close_cell(d, i->now);

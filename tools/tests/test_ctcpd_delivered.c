@@ -88,6 +88,17 @@ static void test_late_dsack(void **state)
 	assert_true(d.lost == 0);
 }
 
+/* Of a trace: as many as 32 bits tell of, and some before them in the cell */
+static void test_too_many(void **state)
+{
+	struct delivered d = { .rate = 0 };
+
+	(void)state;
+	put(&d, LOOK, 100, 5, 0);
+	put(&d, LOOK, 100, INT32_MAX, 0);
+	assert_true(d.us == 0);
+}
+
 /* --- against the rate ------------------------------------------------------ */
 
 /* @n cells, each of @segs and 50 lost */
@@ -523,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_cell_of_a_round_trip),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_late_dsack),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_far),
