@@ -3,10 +3,11 @@
  * How even a flow's rate is that loses much: whether chance could leave it so.  The model is in
  * judge.c.
  *
- * A cell is a second: of each its time, and the segments that were delivered and lost.  What is
- * delivered is held against the rate of the cells before it.  Where in a round trip a look ends,
- * and BBR's rounds of more and of less, make a look uneven by segments; a second is by as many,
- * while chance varies by the root of five times what it loses in a look.
+ * A cell is a second, or a round trip if that is longer: of each its time, and the segments that
+ * were delivered and lost.  What is delivered is held against the rate of the cells before it.
+ * A look has some segments more or less by where in a round trip it ends, and by BBR's rounds of
+ * more and of less.  A second has no more of these, but 2.2 times (the root of five) the standard
+ * deviation of chance.
  */
 #ifndef CTCPD_DELIVERED_H
 #define CTCPD_DELIVERED_H

@@ -16,8 +16,13 @@
  */
 #define MARGIN	1.1
 #define RENO	1.5F
-#define HTCP	4.5F	/* grows as Reno for a second; a loss leaves up to four fifths */
-#define FRIENDLY_MOST_US 400000U	/* at HEAVY, CUBIC is Reno over shorter round trips */
+/*
+ * What Reno's growth would come to where a loss leaves four fifths.  H-TCP's growth is less then:
+ * of losses in each second it has 1.8 at most, or 3.6 over 200 ms (htcp_alpha_update()).
+ */
+#define HTCP	4.5F
+/* At HEAVY, CUBIC's window is Reno's where the round trip is shorter (RFC 9438, 4.3). */
+#define FRIENDLY_MOST_US 400000U
 
 static float square_of(const struct sample *s)
 {

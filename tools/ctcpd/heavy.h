@@ -2,12 +2,13 @@
 /*
  * Whether a flow loses heavily all the time, with windows that chance would not leave it.
  *
- * Chance that hits p of the segments leaves Reno windows of sqrt(1.5 / p) on average, or less where
- * they are so small that it needs its timeouts (Padhye, Firoiu, Towsley, Kurose, 1998, CCR 28(4)).
- * A hop with a buffer or a bucket of a few frames, over a short round trip, cuts a window of any
- * size to one or two many times in a look, and what passes it leaves larger ones than that on
- * average.  response.h, which asks of each look, takes it that windows of one and two segments
- * lose whatever there is.  The model is in judge.c.
+ * Losses of p of the segments, each independent of the others, leave Reno a mean window of about
+ * sqrt(1.5 / p), and less where that is so small that the flow needs its timeouts (Padhye, Firoiu,
+ * Towsley, Kurose, 1998, CCR 28(4)).  A hop with a buffer or a bucket of a few frames, over a short
+ * round trip, cuts a window of any size to one or two segments, many times in a look; between the
+ * cuts it grows, and the mean is larger than chance leaves it.  response.h asks of each look, and
+ * allows windows of one segment to lose all that they send: it cannot tell these from chance.  The
+ * model is in judge.c.
  */
 #ifndef CTCPD_HEAVY_H
 #define CTCPD_HEAVY_H
@@ -18,7 +19,7 @@ struct heavy {
 	float segs, lost;
 	float us, window_us;	/* time, and cwnd x us */
 	uint16_t looks, losing;
-	float square;		/* p times the square of the mean window, at most; 0 = not known */
+	float square;		/* p W^2 that independent losses leave at most; 0 = not known */
 };
 
 void heavy_add(struct heavy *h, const struct interval *i);

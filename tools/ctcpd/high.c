@@ -22,7 +22,7 @@ void high_add(struct high *h, const struct interval *i)
 {
 	float cwnd = (float)i->before->snd_cwnd;
 
-	/* a look that begins in a recovery can begin none */
+	/* what a look loses that begins in a recovery is taken to be of that (losses_begin()) */
 	if (i->us > LOOK_MOST_US || losses_in_startup(i) || losses_in_recovery(i->before))
 		return;
 	hits_add(&h->hits, i, cwnd >= HIGH * h->largest);

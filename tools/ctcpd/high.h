@@ -8,8 +8,8 @@
  *
  * A look is high if the window that it begins with is HIGH of the largest that met a loss, or
  * larger: what tells a look from another was known before it lost anything.  A look that begins in
- * a recovery is no look: its window is what that has left, often the least, and what it loses is
- * of that recovery.  The model is in judge.c.
+ * a recovery is not counted: its window is what the recovery has left, often the least, and what it
+ * loses is taken to be of that recovery.  The model is in judge.c.
  */
 #ifndef CTCPD_HIGH_H
 #define CTCPD_HIGH_H

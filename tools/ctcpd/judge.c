@@ -76,7 +76,7 @@
  * no room to speak of, and a rate.
  * Others may leave the same room for a while.  A flow that has then nothing in its way but our
  * own device, and loses nothing there, does not overrun a hop (ceiling.c, ceiling_is_harmless()).
- * Where its largest windows lose it does, as a policer's bucket lets that rate pass while it lasts.
+ * It does where its largest windows lose: a policer's bucket lets that rate pass while it lasts.
  * If neither is the same, the room is what other people leave, but for six more:
  *
  *  more evenly	A policer, or a full buffer, lets C pass, and what is sent above that is lost: a

@@ -42,7 +42,7 @@ static const struct {
 	[REASON_EVEN_RATE] = { "even-rate",
 			       "what its losses leave is a rate more even than chance has it" },
 	[REASON_HEAVY] = { "heavy",
-			   "it loses all the time, and more than chance takes of such windows" },
+			   "it loses all the time, more than chance would of windows so large" },
 	[REASON_TIME] = { "time", "so it was held for most of the time" },
 	[REASON_FLIGHT] = { "flight",
 			    "the amount in flight stays the same, below what the windows allow" },

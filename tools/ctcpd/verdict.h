@@ -37,7 +37,7 @@ enum reason {
 	REASON_FASTER,		/* they come as it paces far above what is delivered */
 	REASON_REGULAR,		/* they come more evenly than chance has it */
 	REASON_EVEN_RATE,	/* they leave a rate that is more even than chance has it */
-	REASON_HEAVY,		/* all the time, and more than chance takes of such windows */
+	REASON_HEAVY,		/* all the time, and more than chance would of windows so large */
 	/* held by an end: */
 	REASON_TIME,		/* most of its time */
 	REASON_FLIGHT,		/* one amount in flight, whatever the windows allow */
