@@ -309,18 +309,21 @@ static bool is_cut_here(const struct interval *i)
 /*
  * Segments that packets dropped here may have held: TCP hands on a millisecond's worth at a
  * time, and since 5.18 64 KiB more, halved for each 512 us of the least round trip; two segments
- * or more, and 64 KiB at most (tcp_tso_autosize()).
+ * or more, and 64 KiB at most (tcp_tso_autosize()), but no more than half of the window
+ * (tcp_cwnd_test()).
  */
 static uint64_t segs_dropped(const struct interval *i)
 {
 	const struct sample *s = i->now;
 	uint32_t halvings = s->conn.min_rtt >> TSO_RTT_LOG;
 	uint64_t bytes = s->pacing_rate / 1024, segs;
+	uint32_t was = i->before->snd_cwnd, cwnd = s->snd_cwnd > was ? s->snd_cwnd : was;
 
 	if (s->conn.min_rtt && halvings < 32)
 		bytes += GSO_BYTES >> halvings;
 	segs = bytes / (s->conn.mss ?: 1);
-	return i->local_drops * (segs < 2 ? 2 : at_most(segs, GSO_SEGS));
+	segs = segs < 2 ? 2 : at_most(segs, GSO_SEGS);
+	return i->local_drops * (cwnd > 1 ? at_most(segs, cwnd / 2) : segs);
 }
 
 /* What is dropped in one interval may be found to be missing in the next. */

@@ -655,6 +655,16 @@ static void test_dropped_here(void **state)
 	f.now.conn.min_rtt = 1000;
 	drop(&f, 10, 46, 1);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_LOCAL_DROPS);
+	begin(&f, "bbr");	/* but no more than half of a window */
+	f.now.conn.min_rtt = 1000;
+	f.now.snd_cwnd = 20;
+	drop(&f, 10, 20, 1);
+	expect(&f, VERDICT_LOCAL_DROPS, REASON_DROPPED_HERE);
+	begin(&f, "bbr");
+	f.now.conn.min_rtt = 1000;
+	f.now.snd_cwnd = 20;
+	drop(&f, 10, 21, 1);
+	assert_int_not_equal(judged(&f).verdict, VERDICT_LOCAL_DROPS);
 	begin(&f, "bbr");	/* the least round trip is not known */
 	f.now.conn.min_rtt = 0;
 	drop(&f, 10, 5, 1);

@@ -21,9 +21,11 @@ static const struct row {
 	/* frames of a buffer: a window of 20, cut a hundred times a second; and of 100 */
 	{ "overrun-small-window", VERDICT_OVERRUN, REASON_REGULAR },
 	{ "overrun-cubic", VERDICT_OVERRUN, REASON_SAME_WINDOW },
-	/* policers: one of fifteen is lost, of windows of 9; and one of four, over 0.3 ms */
-	{ "overrun-policer", VERDICT_OVERRUN, REASON_HEAVY },
-	{ "overrun-policer-small-window", VERDICT_OVERRUN, REASON_HEAVY },
+	/* windows that differ, but the rate does not */
+	{ "overrun-policer", VERDICT_OVERRUN, REASON_BURSTS },
+	/* its window is 8, and what it loses comes in less than twos */
+	{ "overrun-policer-small-window", VERDICT_OVERRUN, REASON_BURSTS },
+	/* one of four is lost, over 0.3 ms: its window is now one, now twenty */
 	{ "overrun-heavy", VERDICT_OVERRUN, REASON_HEAVY },
 	/* bursts that outlast a recovery cut the window twice */
 	{ "overrun-two-cuts", VERDICT_OVERRUN, REASON_BURSTS },
