@@ -372,7 +372,7 @@ def place_of(seed):
 
 # What the halves are drawn by, tune and score: who has read any of the latter draws another
 # scoring set, by another word
-WORDS = ("ctcpd flow", "ctcpd flow, scoring set 14")
+WORDS = ("ctcpd flow", "ctcpd flow, scoring set 16")
 
 
 def kernel_of(seed):
