@@ -191,13 +191,15 @@ static void close_all(struct act *a)
 		a->by[k].hands.ops->close(&a->by[k].hands);
 }
 
+static void cannot_take_back(struct act *a, const struct act_hands *h, const char *why)
+{
+	log_state(a->log, LOG_ERR, h->hands.ops->name, "stays",
+		  "what is paced cannot be taken back, though mode = observe: %.700s; %s", why,
+		  h->hands.ops->by_hand);
+}
+
 static void cannot(struct act *a, const char *why)
 {
-	if (a->mode == MODE_OBSERVE) {
-		log_state(a->log, LOG_ERR, "act", "stays",
-			  "what is paced cannot be taken back, though mode = observe: %s", why);
-		return;
-	}
 	if (!a->unable[0])
 		log_state(a->log, LOG_ERR, "act", why,
 			  "pacing can be neither set nor taken back, though mode = act: %s", why);
@@ -247,7 +249,9 @@ static void went_well(struct act *a, const struct act_hands *h)
 /* Of all, not of one */
 static void failed_whole(struct act *a, const struct act_hands *h, int rc, const char *why)
 {
-	if (rc == -EACCES || rc == -EPERM)
+	if ((rc == -EACCES || rc == -EPERM) && a->mode == MODE_OBSERVE)
+		cannot_take_back(a, h, why);
+	else if (rc == -EACCES || rc == -EPERM)
 		cannot(a, why);
 	else if (rc == -EALREADY)
 		waits_for_him(a, h, why);
@@ -603,8 +607,9 @@ static void say_unknown(struct act *a, const struct act_hands *h, const char *wh
 	char subject[32];
 
 	log_state(a->log, LOG_WARNING, what_they_pace(h, subject), "unknown",
-		  "what an earlier run may have paced stays%s, as it cannot be looked at: %s",
-		  a->mode == MODE_ACT ? ", and nothing is paced anew" : "", why);
+		  "what an earlier run may have paced stays%s, as it cannot be looked at: %.700s; %s",
+		  a->mode == MODE_ACT ? ", and nothing is paced anew" : "", why,
+		  h->hands.ops->by_hand);
 }
 
 /*

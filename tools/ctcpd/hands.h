@@ -76,6 +76,8 @@ struct hands {
 
 struct hands_ops {
 	const char *name;	/* in JSON and metrics, never changed */
+	/* How root takes back what this process may not, as the end of a sentence */
+	const char *by_hand;
 	/*
 	 * Whether the device can be paced so.  @one_lock: classes also with several queues, by
 	 * the operator.  @acts: what only a try tells is tried; else it is what others would be

@@ -51,6 +51,8 @@ static void end(struct hands *h)
 }
 
 const struct hands_ops hands_by_class = {
-	.name = "classes", .fit = fit, .apply = apply, .let_go = let_go, .look = look,
-	.unrecorded = unrecorded, .tick = tick, .close = end,
+	.name = "classes",
+	.by_hand = "as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV, circuits among it",
+	.fit = fit, .apply = apply, .let_go = let_go, .look = look, .unrecorded = unrecorded,
+	.tick = tick, .close = end,
 };

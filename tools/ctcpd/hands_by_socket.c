@@ -209,5 +209,7 @@ static int tick(struct hands *h, struct err *e)
 }
 
 const struct hands_ops hands_by_socket = {
-	.name = "sockets", .fit = fit, .apply = apply, .look = look, .tick = tick, .close = end,
+	.name = "sockets",
+	.by_hand = "as root, rm -r " PACE_PINS " takes it back for connections that begin",
+	.fit = fit, .apply = apply, .look = look, .tick = tick, .close = end,
 };

@@ -235,6 +235,40 @@ static void may_not_from_the_beginning(void **state)
 	assert_said(w, "would be paced at 640mbit", 1);
 }
 
+#define BY_HAND	"as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV, circuits among it\n"
+
+/* Begun without the privilege behind one that paced */
+static void may_not_look(void **state)
+{
+	struct world *w = *state;
+
+	end(w, true);
+	w->look_rc = -EACCES;
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 30);
+	assert_said(w, "what an earlier run may have paced stays, as it cannot be looked at: cannot look; "
+		    BY_HAND, 1);
+}
+
+static void may_not_take_back(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	settle_all(w);
+	refuse(w, NULL, 0, -EACCES, false);
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	polls(w, 30);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_said(w, "what is paced cannot be taken back, though mode = observe: refused -13; "
+		    BY_HAND, 1);
+	w->n_refusals = 0;
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 0);
+}
+
 static void one_fails(void **state)
 {
 	struct world *w = *state;
@@ -301,6 +335,8 @@ int main(void)
 		TEST(somebody_hangs_before),
 		TEST(may_not),
 		TEST(may_not_from_the_beginning),
+		TEST(may_not_look),
+		TEST(may_not_take_back),
 		TEST(one_fails),
 		TEST(rate_is_refused),
 		TEST(probe_is_refused),

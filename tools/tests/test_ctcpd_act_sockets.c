@@ -262,7 +262,7 @@ static void sockets_are_taken_back(void **state)
 static void stays_while(struct world *w, int *rc, int error, const char *why)
 {
 	struct sim *s = remote(w, 2, 7, 100 * MB);
-	char said[160];
+	char said[256];
 
 	begin_sockets(w);
 	settle_all(w);
@@ -274,7 +274,8 @@ static void stays_while(struct world *w, int *rc, int error, const char *why)
 	polls(w, 30);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
 	snprintf(said, sizeof(said),
-		 "what an earlier run may have paced stays, as it cannot be looked at: %s", why);
+		 "what an earlier run may have paced stays, as it cannot be looked at: %s; as root, rm -r /sys/fs/bpf/ctcpd takes it back for connections that begin\n",
+		 why);
 	assert_said(w, said, 1);
 	assert_said(w, "can be looked at again", 0);
 	*rc = 0;
