@@ -52,7 +52,7 @@ static void end(struct hands *h)
 
 const struct hands_ops hands_by_class = {
 	.name = "classes",
-	.by_hand = "as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV, circuits among it",
+	.by_hand = "as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV, circuits included",
 	.fit = fit, .apply = apply, .let_go = let_go, .look = look, .unrecorded = unrecorded,
 	.tick = tick, .close = end,
 };

@@ -33,7 +33,6 @@ static float square_of(const struct sample *s)
 void heavy_add(struct heavy *h, const struct interval *i)
 {
 	float cwnd = ((float)i->before->snd_cwnd + (float)i->now->snd_cwnd) / 2;
-
 	float square = square_of(i->now);
 
 	/* what arrived out of order, and was sent again, was not lost */
@@ -59,15 +58,14 @@ void heavy_age(struct heavy *h)
 	h->losing /= 2;
 }
 
-/* Chernoff's bound of the upper end of Poisson's distribution, as in response.c */
 double heavy_against_chance(const struct heavy *h)
 {
-	double lost = h->lost, window, most;
+	double window, most;
 
 	if (h->square <= 0 || h->us <= 0 || h->lost < HEAVY * h->segs ||
 	    (float)h->losing < NEARLY_EACH * (float)h->looks)
 		return 0;
 	window = fmax(1, (double)h->window_us / h->us);
 	most = h->segs * fmin(1, MARGIN * h->square / (window * window));
-	return most > 0 && lost > most ? lost * log(lost / most) - lost + most : 0;
+	return losses_beyond(h->lost, most);
 }

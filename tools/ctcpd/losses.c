@@ -36,6 +36,12 @@ uint32_t losses_of(const struct interval *i)
 	return i->retrans > i->dsack_dups ? i->retrans - i->dsack_dups : 0;
 }
 
+/* Chernoff's bound of the upper end of Poisson's distribution */
+double losses_beyond(double lost, double most)
+{
+	return most > 0 && lost > most ? lost * log(lost / most) - lost + most : 0;
+}
+
 bool losses_in_recovery(const struct sample *s)
 {
 	return s->ca_state == TCP_CA_Recovery || s->ca_state == TCP_CA_Loss;

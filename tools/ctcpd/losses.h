@@ -51,6 +51,8 @@ struct losses_say {
 uint32_t losses_of(const struct interval *i);
 /* In a recovery, by fast retransmit or by a timeout */
 bool losses_in_recovery(const struct sample *s);
+/* -ln of how likely chance, which takes @most, takes @lost, at most; 0: it may, or none is known */
+double losses_beyond(double lost, double most);
 /* Losses that are none of an earlier recovery */
 bool losses_begin(const struct interval *i);
 /* Up to the first cut of a window that is cut by losses */

@@ -58,10 +58,9 @@ void response_age(struct response *r)
 	r->allowed /= 2;
 }
 
-/* Chernoff's bound of the upper end of Poisson's distribution */
 double response_against_chance(const struct response *r)
 {
-	double lost = r->lost, most = r->allowed * MARGIN;
+	double most = r->allowed * MARGIN;
 
-	return most > 0 && lost > most ? lost * log(lost / most) - lost + most : 0;
+	return losses_beyond(r->lost, most);
 }

@@ -150,7 +150,8 @@ static int open_loop(struct daemon *d, struct err *e)
 
 /*
  * What the configuration or the command line names is wrong, and stays so.  Any other error may
- * pass: of memory, of files, of space, of a server that has the file, of one who is in the way.
+ * pass: of memory, of files, of space, of a server that has the file, of another process that is
+ * in the way.
  */
 bool run_error_lasts(int rc)
 {

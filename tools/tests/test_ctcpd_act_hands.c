@@ -235,7 +235,7 @@ static void may_not_from_the_beginning(void **state)
 	assert_said(w, "would be paced at 640mbit", 1);
 }
 
-#define BY_HAND	"as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV, circuits among it\n"
+#define BY_HAND	"as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV, circuits included\n"
 
 /* Begun without the privilege behind one that paced */
 static void may_not_look(void **state)

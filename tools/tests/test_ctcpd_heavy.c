@@ -113,14 +113,14 @@ static void test_known(void **state)
 }
 
 /* 10,000 segments in 100 looks, all of which lose; windows of 8: 3.375 / 64 may be lost */
-static const struct heavy six = {
+static const struct heavy eight = {
 	.segs = 10000, .lost = 917, .us = 100, .window_us = 800, .looks = 100, .losing = 100,
 	.square = 1.5F,
 };
 
 static void test_against_chance(void **state)
 {
-	struct heavy h = six;
+	struct heavy h = eight;
 
 	(void)state;
 	is_near(heavy_against_chance(&h), 917 * log(917 / 527.34) - 917 + 527.34);
@@ -128,24 +128,24 @@ static void test_against_chance(void **state)
 	assert_true(heavy_against_chance(&h) > 0);
 	h.losing = 89;
 	assert_true(heavy_against_chance(&h) == 0);
-	h = six;
+	h = eight;
 	h.lost = 626;
 	assert_true(heavy_against_chance(&h) > 0);
 	h.lost = 624;		/* fewer than a sixteenth */
 	assert_true(heavy_against_chance(&h) == 0);
-	h = six;
+	h = eight;
 	h.window_us = 606;	/* 917 are as many as chance may hit */
 	assert_true(heavy_against_chance(&h) == 0);
 	h.window_us = 608;
 	assert_true(heavy_against_chance(&h) > 0);
 	h.square = 3.6F;
 	assert_true(heavy_against_chance(&h) == 0);
-	h = six;
+	h = eight;
 	h.square = 0;
 	assert_true(heavy_against_chance(&h) == 0);
 	h = (struct heavy){ .square = 1.5F };
 	assert_true(heavy_against_chance(&h) == 0);
-	h = six;
+	h = eight;
 	h.segs = 0;		/* nothing was sent that may be lost */
 	assert_true(heavy_against_chance(&h) == 0);
 }
@@ -153,7 +153,7 @@ static void test_against_chance(void **state)
 /* Windows of one segment, and of less than that: chance may hit all */
 static void test_smallest(void **state)
 {
-	struct heavy h = six;
+	struct heavy h = eight;
 
 	(void)state;
 	h.window_us = 50;
@@ -208,7 +208,7 @@ static void test_price(void **state)
 	struct flow f = bucket("reno", 20, 100);
 
 	(void)state;
-	f.loss.heavy = six;
+	f.loss.heavy = eight;
 	f.loss.heavy.lost = 626;	/* of 527 that may be */
 	is_near(heavy_against_chance(&f.loss.heavy), 8.701);
 	assert_int_not_equal(judged(&f).verdict, VERDICT_OVERRUN);
@@ -229,9 +229,9 @@ static void test_verdict_of_bursts(void **state)
 	struct spacing_say say;
 
 	(void)state;
-	f.loss.heavy = six;
+	f.loss.heavy = eight;
 	spacing_say(&f.loss.losses.looks, &say);
-	assert_true(say.bursty > heavy_against_chance(&six));
+	assert_true(say.bursty > heavy_against_chance(&eight));
 	expect(&f, VERDICT_OVERRUN, REASON_HEAVY);
 }
 
