@@ -74,6 +74,6 @@ int main(int argc, char **argv)
 
 	faulty_end();
 	if (rc)
-		fprintf(stderr, "%s: %s\n", strerrorname_np(-rc), e.text);
+		fprintf(stderr, "%s: %s\n", errno_name(-rc), e.text);
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }

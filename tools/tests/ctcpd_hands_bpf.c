@@ -128,7 +128,7 @@ static void obey(struct hands_bpf *h, char *line)
 			words[n++] = word;
 	rc = command(h, n, words, &e);
 	if (rc)
-		printf("%s: %s\n", strerrorname_np(-rc), e.text);
+		printf("%s: %s\n", errno_name(-rc), e.text);
 	puts(".");
 	fflush(stdout);
 }
@@ -155,6 +155,6 @@ int main(int argc, char **argv)
 		hands_bpf_close(h);
 	}
 	if (rc)
-		fprintf(stderr, "%s: %s\n", strerrorname_np(-rc), e.text);
+		fprintf(stderr, "%s: %s\n", errno_name(-rc), e.text);
 	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }

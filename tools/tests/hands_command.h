@@ -5,6 +5,7 @@
 #ifndef TESTS_HANDS_COMMAND_H
 #define TESTS_HANDS_COMMAND_H
 
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,25 @@
 static const char * const states[] = {
 	[HAND_SET] = "set", [HAND_CHANGED] = "changed", [HAND_DOWN] = "down", [HAND_GONE] = "gone",
 };
+
+/* For tests to match; strerrorname_np() is not in glibc 2.31, which is built with too. */
+static inline const char *errno_name(int err)
+{
+	static const struct {
+		int err;
+		const char *name;
+	} names[] = {
+		{ EPERM, "EPERM" }, { ENOENT, "ENOENT" }, { EIO, "EIO" }, { EACCES, "EACCES" },
+		{ EBUSY, "EBUSY" }, { EEXIST, "EEXIST" }, { ENODEV, "ENODEV" },
+		{ EINVAL, "EINVAL" }, { ENOSPC, "ENOSPC" }, { EROFS, "EROFS" },
+		{ EALREADY, "EALREADY" }, { EOPNOTSUPP, "EOPNOTSUPP" },
+	};
+	size_t i = 0;
+
+	while (i < sizeof(names) / sizeof(*names) && names[i].err != err)
+		i++;
+	return i < sizeof(names) / sizeof(*names) ? names[i].name : strerror(err);
+}
 
 static inline int index_of(const char *dev)
 {
