@@ -81,9 +81,10 @@ answers()
 	ask status
 }
 
+# begin [OPTION...]
 begin()
 {
-	background src ctcpd run --config "$TMP/ctcpd.conf" --socket "$SOCKET" >>"$LOG" 2>&1
+	background src ctcpd run --config "$TMP/ctcpd.conf" --socket "$SOCKET" "$@" >>"$LOG" 2>&1
 	DAEMON=$!
 	defer "kill -KILL $DAEMON"
 	eventually 20 answers || fail "the daemon answers" "$(cat "$LOG")"

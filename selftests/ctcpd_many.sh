@@ -4,11 +4,12 @@
 #
 # What ctcpd costs a host of many connections: memory, and CPU time of a poll.
 #
-#	SOCKETS=50000 selftests/ctcpd_many.sh
+#	SOCKETS=50000 CPU_MS=250 selftests/ctcpd_many.sh
 #
 # In virtual time programs take no time, so that CPU time is asserted elsewhere alone, and there
 # with limits that an emulated or a busy machine keeps: the bar itself, 250 ms for 50,000, is
-# one of a machine of its own.
+# one of a machine of its own, and asserted as above.  The other ends of the connections are on
+# the same kernel, which goes through these for each dump as well.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/ctcpd_lib.sh"
@@ -22,9 +23,10 @@ SENDERS=100
 # 12 MB, and of each, which loses nothing, 720 bytes (flows.h), and a tenth for what else there
 # is of it; of 50,000 that is 53 of 64 MB
 MEMORY_KB=$((12288 + SOCKETS * 832 / 1024))
-CPU_MS=$((SOCKETS / 50 + 20))	# four times 250 ms for 50,000, and what is not for each
+MOST_MS=$((SOCKETS / 50 + 20))	# four times 250 ms for 50,000, and what is not for each
 # an emulated processor is 20 times as slow, and its host may have other work
-slow_kernel && CPU_MS=$((60 * CPU_MS))
+slow_kernel && MOST_MS=$((60 * MOST_MS))
+CPU_MS=${CPU_MS:-$MOST_MS}	# of the daemon; what writes each sample into a trace takes more
 POLLS=5
 
 # connections [OPTION...]: $SOCKETS to dst, which stay
@@ -86,12 +88,12 @@ flows()
 	sed -n 's/^\(cookie=[^ ]*\) .*/\1/p' "$TMP/trace" | sort -u | wc -l
 }
 
-# cpu_of_a_poll WHAT
+# cpu_of_a_poll WHAT MS
 cpu_of_a_poll()
 {
 	in_real_time || return 0
 	at_least "$SOCKETS flows: CPU time is counted, ticks of $POLLS polls" 1 "$CPU_TICKS"
-	at_most "$SOCKETS flows: CPU time of $1, ms" "$CPU_MS" \
+	at_most "$SOCKETS flows: CPU time of $1, ms" "$2" \
 		$((CPU_TICKS * 1000 / $(getconf CLK_TCK) / POLLS))
 }
 
@@ -101,7 +103,7 @@ all_are_flows()
 	record_polls
 	equal "flows of $SOCKETS connections" "$SOCKETS" "$(flows)"
 	at_most "$SOCKETS flows: resident memory, kB" $MEMORY_KB "$MEMORY"
-	cpu_of_a_poll "a poll with its trace"
+	cpu_of_a_poll "a poll with its trace" $MOST_MS
 	BUSY=$MEMORY
 	connections_end
 }
@@ -116,6 +118,12 @@ few_are_flows()
 	connections_end
 }
 
+# logs_polls N: more than these
+logs_polls()
+{
+	[ "$(logged 'poll [0-9]+: ')" -gt "$1" ]
+}
+
 # The daemon, which looks more closely at some, judges each remote, and keeps a history
 the_daemon_polls()
 {
@@ -124,14 +132,15 @@ the_daemon_polls()
 	printf '%s\n' '[ctcpd]' 'poll = 5s' 'min-rtt = none' '[history]' \
 		"file = $TMP/history.db" >"$TMP/ctcpd.conf"
 	connections
-	begin
-	eventually 60 more_than .polls 1
+	# what it answers costs as well: its log has the polls
+	begin --debug
+	eventually 60 logs_polls 1
 	equal "flows that the daemon has" "$SOCKETS" "$(value .flows)"
 	before=$(clock_ticks $DAEMON)
-	polls=$(value .polls)
-	eventually 120 more_than .polls $((polls + POLLS - 1))
+	polls=$(logged 'poll [0-9]+: ')
+	eventually 120 logs_polls $((polls + POLLS - 1))
 	CPU_TICKS=$(($(clock_ticks $DAEMON) - before))
-	cpu_of_a_poll "a poll of the daemon"
+	cpu_of_a_poll "a poll of the daemon" "$CPU_MS"
 	at_most "$SOCKETS flows: resident memory of the daemon, kB" $MEMORY_KB \
 		"$(memory_of $DAEMON)"
 	end TERM

@@ -133,7 +133,7 @@ static int dump(struct nl *nl, uint8_t family, struct reader *r, struct err *e)
 
 int conns_error(int rc, const struct err *why, struct err *e)
 {
-	if (rc == -ENOENT || rc == -EPROTONOSUPPORT)
+	if (rc == -ENOENT || rc == -EPROTONOSUPPORT || rc == -EOPNOTSUPP)
 		return err_set(e, rc,
 			       "the kernel does not list TCP sockets, for which it needs CONFIG_INET_DIAG; modprobe tcp_diag, if it is a module");
 	return err_set(e, rc, "cannot list TCP sockets: %s", why->text);

@@ -72,10 +72,10 @@ static void put_step(struct step *s, uint8_t family, uint8_t bits)
 	};
 }
 
-static void put_filters(struct nlmsghdr *nlh, uint8_t family)
+static void put_filters(struct nlmsghdr *nlh)
 {
 	struct filter f[2] = { 0 };
-	uint32_t n = family == AF_INET6 ? 2 : 1, i;
+	uint32_t n = sizeof(f) / sizeof(*f), i;
 
 	put_step(&f[0].step, AF_INET, 8);
 	f[0].step.addr[0] = htonl(INADDR_LOOPBACK);
@@ -86,7 +86,7 @@ static void put_filters(struct nlmsghdr *nlh, uint8_t family)
 			.code = INET_DIAG_BC_JMP, .yes = sizeof(f->refuse),
 			.no = (unsigned short)((n - i - 1) * sizeof(*f) + sizeof(f->refuse) + 4),
 		};
-	mnl_attr_put(nlh, INET_DIAG_REQ_BYTECODE, n * sizeof(*f), f);
+	mnl_attr_put(nlh, INET_DIAG_REQ_BYTECODE, sizeof(f), f);
 }
 
 /* --- all ------------------------------------------------------------------- */
@@ -109,36 +109,24 @@ static int on_sample(const struct nlmsghdr *nlh, void *data)
 	return rc ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-static struct inet_diag_req_v2 *put_request(struct nlmsghdr *nlh, uint8_t family)
-{
-	struct inet_diag_req_v2 *diag = mnl_nlmsg_put_extra_header(nlh, sizeof(*diag));
-
-	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
-	diag->sdiag_family = family;
-	diag->sdiag_protocol = IPPROTO_TCP;
-	diag->idiag_ext = EXTENSIONS;
-	diag->idiag_states = STATES;
-	return diag;
-}
-
-static int dump(struct diag *d, uint8_t family, struct reader *r, struct err *e)
+/*
+ * TCPDIAG_GETSOCK lists both families; SOCK_DIAG_BY_FAMILY one, and for each the kernel goes
+ * through the sockets of all network namespaces.
+ */
+int diag_all(struct diag *d, sample_fn each, void *data, struct err *e)
 {
 	union nl_request req = { 0 };
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&req);
-
-	put_request(nlh, family);
-	put_filters(nlh, family);
-	return nlm_dump(&d->nl, nlh, on_sample, r, e);
-}
-
-int diag_all(struct diag *d, sample_fn each, void *data, struct err *e)
-{
+	struct inet_diag_req *diag = mnl_nlmsg_put_extra_header(nlh, sizeof(*diag));
 	struct reader r = { each, data };
 	struct err why = { "" };
-	int rc = dump(d, AF_INET, &r, &why);
+	int rc;
 
-	if (!rc)
-		rc = dump(d, AF_INET6, &r, &why);
+	nlh->nlmsg_type = TCPDIAG_GETSOCK;
+	diag->idiag_ext = EXTENSIONS;
+	diag->idiag_states = STATES;
+	put_filters(nlh);
+	rc = nlm_dump(&d->nl, nlh, on_sample, &r, &why);
 	return rc ? conns_error(rc, &why, e) : 0;
 }
 
@@ -163,6 +151,18 @@ static void put_identity(struct inet_diag_sockid *id, const struct conn *c)
 	id->idiag_cookie[1] = (uint32_t)(c->cookie >> 32);
 }
 
+static void put_request(struct nlmsghdr *nlh, const struct conn *who)
+{
+	struct inet_diag_req_v2 *diag = mnl_nlmsg_put_extra_header(nlh, sizeof(*diag));
+
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	diag->sdiag_family = (uint8_t)who->peer.family;
+	diag->sdiag_protocol = IPPROTO_TCP;
+	diag->idiag_ext = EXTENSIONS;
+	diag->idiag_states = STATES;
+	put_identity(&diag->id, who);
+}
+
 bool diag_sends(const struct conn *c)
 {
 	return STATES & 1U << c->state;
@@ -176,7 +176,7 @@ int diag_one(struct diag *d, const struct conn *who, struct sample *s, struct er
 	struct err why = { "" };
 	int rc;
 
-	put_identity(&put_request(nlh, (uint8_t)who->peer.family)->id, who);
+	put_request(nlh, who);
 	memset(s, 0, sizeof(*s));
 	rc = nlm_get(&d->nl, nlh, on_one, s, &why);
 	s->at_us = diag_clock();

@@ -4,10 +4,10 @@
  *
  * The kernel filters: established sockets (and those that close and still have data to
  * send), with INET_DIAG_INFO, CONG and SKMEMINFO, none of the loopback's.  diag_all() reads
- * all of them by one dump of each family; diag_one() asks for one by its identity, which
- * costs the kernel a hash lookup.
+ * all of them by one dump; diag_one() asks for one by its identity, which costs the kernel a
+ * hash lookup.
  *
- * diag_all(): -ENOENT or -EPROTONOSUPPORT, the kernel lists none; what @each returns ends it.
+ * diag_all(): -ENOENT, -EPROTONOSUPPORT or -EOPNOTSUPP, the kernel lists none; what @each returns ends it.
  * diag_one(): -ENOENT, it is gone; one whose state is none of those above is told all the same,
  * with its last counters.  sample_parse(): -EBADMSG, and @at_us is 0.
  */
