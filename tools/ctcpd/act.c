@@ -40,6 +40,16 @@ static const char *why_unable(const struct act *a)
 	return !a->unable[0] && a->lock < 0 ? a->hindered : a->unable;
 }
 
+/* What is paced, or may be, and cannot be changed */
+static const char *why_hindered(const struct act *a)
+{
+	int k = 0;
+
+	while (k < HANDS_KINDS - 1 && !a->by[k].unknown[0])
+		k++;
+	return a->hindered[0] ? a->hindered : a->by[k].unknown;
+}
+
 static void count(struct act *a)
 {
 	const struct act_totals *was = &a->totals;
@@ -53,7 +63,7 @@ static void count(struct act *a)
 	for (i = 0; i < a->n_devices; i++)
 		t.unfit += act_why_unfit(a, a->devices[i].ifindex)[0] != 0;
 	t.unfit += act_gone_count(a);
-	t.hindered = a->hindered;
+	t.hindered = why_hindered(a);
 	t.unable = a->mode == MODE_ACT ? why_unable(a) : "";
 	t.acts = act_acts(a) && !t.unable[0];
 	a->totals = t;

@@ -55,7 +55,10 @@ struct act_totals {
 	uint32_t unfit;			/* devices without hands, or gone */
 	bool acts;			/* mode = act, and the hands can */
 	const char *unable;		/* why not, though mode = act; "" = they can */
-	/* why what is paced could not be changed as of the last poll; "" = it could */
+	/*
+	 * why what is paced could not be changed as of the last poll, or what an earlier run may
+	 * have paced not be looked at; "" = it could
+	 */
 	const char *hindered;
 };
 

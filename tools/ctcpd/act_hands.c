@@ -191,8 +191,17 @@ static void close_all(struct act *a)
 		a->by[k].hands.ops->close(&a->by[k].hands);
 }
 
+/* The first of a poll: what comes behind it is mostly the same */
+static void hinder(struct act *a, const struct act_hands *h, const char *why)
+{
+	if (!a->hindered[0])
+		snprintf(a->hindered, sizeof(a->hindered), "pacing by %s cannot be changed: %.700s",
+			 h->hands.ops->name, why);
+}
+
 static void cannot_take_back(struct act *a, const struct act_hands *h, const char *why)
 {
+	hinder(a, h, why);
 	log_state(a->log, LOG_ERR, h->hands.ops->name, "stays",
 		  "what is paced cannot be taken back, though mode = observe: %.700s; %s", why,
 		  h->hands.ops->by_hand);
@@ -206,14 +215,6 @@ static void cannot(struct act *a, const char *why)
 	out_copy(a->unable, sizeof(a->unable), why);
 	close_all(a);
 	act_unlock(a);
-}
-
-/* The first of a poll: what comes behind it is mostly the same */
-static void hinder(struct act *a, const struct act_hands *h, const char *why)
-{
-	if (!a->hindered[0])
-		snprintf(a->hindered, sizeof(a->hindered), "pacing by %s cannot be changed: %.700s",
-			 h->hands.ops->name, why);
 }
 
 static void failed(struct act *a, const struct act_hands *h, int rc, const char *why)
@@ -602,10 +603,14 @@ static void say_known(struct act *a, const struct act_hands *h)
 	log_forget(&a->log->said, subject);
 }
 
-static void say_unknown(struct act *a, const struct act_hands *h, const char *why)
+/* Whoever observes is told, and asks again by and by. */
+static void say_unknown(struct act *a, struct act_hands *h, const char *why)
 {
 	char subject[32];
 
+	snprintf(h->unknown, sizeof(h->unknown),
+		 "what an earlier run may have paced by %s cannot be looked at: %.700s",
+		 h->hands.ops->name, why);
 	log_state(a->log, LOG_WARNING, what_they_pace(h, subject), "unknown",
 		  "what an earlier run may have paced stays%s, as it cannot be looked at: %.700s; %s",
 		  a->mode == MODE_ACT ? ", and nothing is paced anew" : "", why,
@@ -627,6 +632,7 @@ static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t
 	if (rc == -EOPNOTSUPP && !was_locked)
 		rc = 0;
 	h->known = !rc;
+	h->unknown[0] = 0;
 	if (!rc)
 		say_known(a, h);
 	else if (rc == -EOPNOTSUPP || (rc != -EAGAIN && a->mode != MODE_ACT))

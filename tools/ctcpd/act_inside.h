@@ -63,6 +63,8 @@ struct act_hands {
 	struct hands hands;
 	struct paced now, want;
 	bool known;		/* what the kernel has was read */
+	/* why it cannot be, as of the last time; "" = it is known, or was not asked */
+	char unknown[sizeof(((struct err *)0)->text)];
 	struct act_busy busy;
 	bool holds;		/* what other hands are to have first, since the last step */
 };

@@ -94,7 +94,7 @@ static void put_hindered(FILE *out, int indent, const json_t *totals)
 	char why[SENTENCE_TEXT];
 
 	if (has_text(totals, "changes_error") && !is(totals, "state", "cannot-act"))
-		fprintf(out, "%*s%s; what is paced stays so, and it is tried again with each poll\n",
+		fprintf(out, "%*s%s; what is paced stays so, and it is tried again\n",
 			indent, "", cell_word(totals, "changes_error", why, sizeof(why)));
 }
 

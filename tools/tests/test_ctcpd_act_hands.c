@@ -249,6 +249,11 @@ static void may_not_look(void **state)
 	polls(w, 30);
 	assert_said(w, "what an earlier run may have paced stays, as it cannot be looked at: cannot look; "
 		    BY_HAND, 1);
+	assert_string_equal(act_totals(w->act)->hindered,
+			    "what an earlier run may have paced by classes cannot be looked at: cannot look");
+	w->look_rc = 0;
+	polls(w, 30);
+	assert_string_equal(act_totals(w->act)->hindered, "");
 }
 
 static void may_not_take_back(void **state)
@@ -262,6 +267,8 @@ static void may_not_take_back(void **state)
 	act_reload(w->act, w->now);
 	polls(w, 30);
 	assert_int_not_equal(rate_of(w, s), 0);
+	assert_string_equal(act_totals(w->act)->hindered,
+			    "pacing by classes cannot be changed: refused -13");
 	assert_said(w, "what is paced cannot be taken back, though mode = observe: refused -13; "
 		    BY_HAND, 1);
 	w->n_refusals = 0;

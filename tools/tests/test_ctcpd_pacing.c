@@ -367,7 +367,7 @@ static void test_totals(void **state)
 	assert_string_equal(word(json_object_get(answer, "pacing"), "changes_error"),
 			    h.act.totals.hindered);
 	json_decref(answer);
-	assert_status(&h, " 1 poll failed to make them\n          pacing by classes cannot be changed: the disk is full; what is paced stays so, and it is tried again with each poll\n");
+	assert_status(&h, " 1 poll failed to make them\n          pacing by classes cannot be changed: the disk is full; what is paced stays so, and it is tried again\n");
 	h.act.totals.unable = "CAP_NET_ADMIN is not there";
 	assert_not_status(&h, "the disk is full");
 	h.act.totals.hindered = "";
