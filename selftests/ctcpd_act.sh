@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# labs: uml qemu root
+# labs: uml root
 #
 # ctcpd in `mode = act`: unaided it finds the remote that is overrun and the rate that this one
 # takes, and leaves the other alone; the next transfer is paced from its first byte on; a
 # restart loses nothing and sets nothing twice; what somebody else changes or sets up is stood
-# down from, once; where what it keeps cannot be written it says so, and what is paced stays; in `observe` it says what it would do, and does nothing.
+# down from, once; where what it keeps cannot be written it says so, and what is paced stays; in
+# `observe` it says what it would do, and does nothing.
 #
 # The network is that of ctcpd_lib.sh: the sender's way carries four times what the slow one takes.
+# What is delivered decides, which an emulated machine delivers as it can: there the hands are
+# tried by command (ctcpd_hands.sh).
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/ctcpd_lib.sh"
