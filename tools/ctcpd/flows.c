@@ -357,9 +357,9 @@ static bool add_sample(struct flows *fs, struct entry *en, const struct sample *
 	i.local_drops = new_drops(fs, en);
 	i.closed = closed;
 	/* without the memory nothing is said of why it loses, until it loses again */
-	if (judge_wants_loss_facts(&en->flow.facts, &i))
+	if (facts_want_loss(&en->flow.facts, &i))
 		en->flow.facts.loss = calloc(1, sizeof(struct loss_facts));
-	judge_add(&en->flow.facts, &i);
+	facts_add(&en->flow.facts, &i);
 	en->flow.last = *s;
 	tell_sample(fs, s);
 	return true;

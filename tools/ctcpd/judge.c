@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Intervals -> facts -> judgement: see judge.h.
- *
- * What a flow's time went into
- * ----------------------------
- * The kernel keeps three clocks of a sender (tcp_chrono_start(); tcp_info, since
- * 4.10): busy, there is data in flight or waiting; rwnd-limited and sndbuf-limited, parts of
- * busy in which the peer's window or the send buffer kept it from sending.  Then
- *
- *	idle	= time - busy
- *	app	= idle + what of busy - rwnd - sndbuf is app-limited
- *	network	= time - rwnd - sndbuf - app	the congestion window, or our own device
- *
- * App-limited is a moment at which less than a segment waits and the window has room
- * (draft-ietf-ccwg-bbr, "app-limited"; tcp_rate_check_app_limited()).
- *
- * An application's own window, as of OpenSSH's channel: something is in flight all the time,
- * but flight = rate x rtt stays the same where the windows would allow more.  An application
- * with a rate of its own has flight in proportion to rtt instead.  Over a path whose rtt never
- * changes, both look alike if the application writes more often than once in a round trip.
+ * Facts -> judgement: see judge.h; what facts are made of, facts.c.
  *
  * What losses tell
  * ----------------
@@ -128,21 +110,13 @@
  *  5 loss, clean	what is left: with losses, or without
  *
  * The time shares are in each judgement, whatever its verdict.
- *
- * What was long ago counts for less: sums are halved when they span RECENT_US, and of windows
- * and rates the last SERIES_MAX are kept.  What tells losses from each other is kept from the
- * first one on, in loss_facts, as most flows lose nothing: polls before that tell next to nothing.
  */
-#include <linux/tcp.h>
 #include <math.h>
-#include <string.h>
 
 #include "judge.h"
+#include "permille.h"
 
-#define RECENT_US	120000000U	/* two minutes: some ten transfers of a second each */
-#define SECOND_US	1000000U	/* for a rate: five looks, or a poll */
 #define RATE_MOST	1e18	/* bytes/s; more does not fit */
-#define SECOND_MOST_US	3600000000U	/* between two samples; more does not fit */
 
 /* Below these a flow is unknown: it has hardly left slow start, which says what slow start
  * does.  An initial window of 10 has sent 300 segments after five round trips.
@@ -193,261 +167,10 @@
 
 #define LOCAL_LEAST	3U	/* segments lost when qdiscs had dropped */
 #define CUTS_LEAST	2U	/* windows cut: one may be by something else at that time */
-#define GSO_BYTES	65536U
-#define GSO_SEGS	45U	/* of 1448 bytes, in these */
-#define TSO_RTT_LOG	9U	/* net.ipv4.tcp_tso_rtt_log: of 512 us */
 
 #define SECONDS_LEAST	3U	/* app-limited, from which flight may stay the same */
 #define SAME_FLIGHT	0.15	/* four of five within so much; a poll's rtt is one of many */
 #define RTT_VARIES	0.10	/* largest over smallest - 1, from which flight tells apart */
-
-_Static_assert(sizeof(struct flow_facts) <= 288, "50,000 flows in 64 MB, with their samples");
-
-/* --- facts ----------------------------------------------------------------- */
-
-static uint64_t at_most(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint16_t permille(uint64_t part, uint64_t of)
-{
-	return of ? (uint16_t)at_most(part * 1000 / of, 1000) : 0;
-}
-
-/*
- * The kernel's flag is that of the best rate sample of late: one that was not app-limited
- * hides those behind it that are slower (tcp_rate_gen()).  So what it is told by, too: less than
- * a segment waits, and the window has room.
- */
-static bool is_app_limited(const struct sample *s)
-{
-	uint32_t out = s->sacked + s->lost, flight = s->unacked + s->retrans;
-
-	return s->app_limited ||
-	       (s->conn.unsent < s->conn.mss && (flight > out ? flight - out : 0) < s->snd_cwnd);
-}
-
-/* Time in which the application had nothing to send, with and without data in flight */
-static uint64_t app_us(const struct interval *i)
-{
-	uint64_t busy = at_most(i->busy, i->us), held = at_most(i->rwnd + i->sndbuf, busy);
-
-	return i->us - busy + (is_app_limited(i->now) ? busy - held : 0);
-}
-
-/*
- * TCP keeps a millisecond's worth of its pacing rate in the queues of this host, two packets
- * at least (tcp_small_queue_check()).  It is all there where our own device is the slowest.
- * A driver that reports late that it has sent holds some, too, but not half of that.
- */
-static bool is_queued(const struct sample *s)
-{
-	uint64_t half = s->pacing_rate / 2048, two = 2ULL * s->conn.mss;
-
-	return s->wmem_alloc > (half > two ? half : two);
-}
-
-static void add_work(struct work *w, const struct interval *i)
-{
-	w->us += i->us;
-	w->acked += i->acked;
-	w->busy += at_most(i->busy, i->us);
-	w->rwnd += at_most(i->rwnd, i->us);
-	w->sndbuf += at_most(i->sndbuf, i->us);
-	w->app += app_us(i);
-	w->queued += is_queued(i->now) ? i->us : 0;
-}
-
-static void age_loss(struct loss_facts *l)
-{
-	ceiling_age(&l->ceiling);
-	hits_age(&l->starts.hits);
-	hits_age(&l->faster.hits);
-	high_age(&l->high);
-	response_age(&l->response);
-	heavy_age(&l->heavy);
-}
-
-static void age(struct flow_facts *f)
-{
-	struct work *w = &f->recent;
-
-	if (w->us < RECENT_US)
-		return;
-	w->us /= 2;
-	w->acked /= 2;
-	w->busy /= 2;
-	w->rwnd /= 2;
-	w->sndbuf /= 2;
-	w->app /= 2;
-	w->queued /= 2;
-	f->lost /= 2;
-	f->lost_local /= 2;
-	f->recent_segs /= 2;
-	f->cuts /= 2;
-	f->app_rtt_min = 0;
-	f->app_rtt_max = 0;
-	if (f->loss)
-		age_loss(f->loss);
-}
-
-/*
- * A full qdisc of this host refuses a segment: it is kept, and sent later, so that none is
- * lost, but the window is cut.  Without a mark of ECN's nothing else does that.
- */
-static bool is_cut_here(const struct interval *i)
-{
-	const struct sample *a = i->before, *b = i->now;
-
-	if (!i->local_drops || i->retrans || i->delivered_ce)
-		return false;
-	return b->ca_state == TCP_CA_CWR ||
-	       (a->snd_ssthresh < INFINITE_SSTHRESH && b->snd_ssthresh != a->snd_ssthresh);
-}
-
-/*
- * Segments that packets dropped here may have held: TCP hands on a millisecond's worth at a
- * time, and since 5.18 64 KiB more, halved for each 512 us of the least round trip; two segments
- * or more, and 64 KiB at most (tcp_tso_autosize()), but no more than half of the window
- * (tcp_cwnd_test()).
- */
-static uint64_t segs_dropped(const struct interval *i)
-{
-	const struct sample *s = i->now;
-	uint32_t halvings = s->conn.min_rtt >> TSO_RTT_LOG;
-	uint64_t bytes = s->pacing_rate / 1024, segs;
-	uint32_t was = i->before->snd_cwnd, cwnd = s->snd_cwnd > was ? s->snd_cwnd : was;
-
-	if (s->conn.min_rtt && halvings < 32)
-		bytes += GSO_BYTES >> halvings;
-	segs = bytes / (s->conn.mss ?: 1);
-	segs = segs < 2 ? 2 : at_most(segs, GSO_SEGS);
-	return i->local_drops * (cwnd > 1 ? at_most(segs, cwnd / 2) : segs);
-}
-
-/* What is dropped in one interval may be found to be missing in the next. */
-static void add_local(struct flow_facts *f, const struct interval *i, uint32_t lost)
-{
-	uint64_t dropped = segs_dropped(i), here = at_most(lost, f->dropped_before + dropped);
-
-	f->lost_local += here;
-	f->dropped_before = at_most(f->dropped_before + dropped - here, dropped);
-}
-
-static void add_counts(struct flow_facts *f, const struct interval *i)
-{
-	uint32_t lost = losses_of(i);
-
-	f->segs += i->segs;
-	f->retrans += i->retrans;
-	f->local_drops += i->local_drops;
-	f->recent_segs += i->segs;
-	f->lost += lost;
-	add_local(f, i, lost);
-	f->cuts += is_cut_here(i);
-	f->intervals += f->intervals < UINT16_MAX;
-}
-
-static void larger(uint32_t *most, uint32_t n)
-{
-	if (n > *most)
-		*most = n;
-}
-
-static void add_sample(struct flow_facts *f, const struct sample *s, uint64_t us)
-{
-	f->cwnd_us += (double)s->snd_cwnd * (double)us;
-	larger(&f->cwnd_max, s->snd_cwnd);
-	larger(&f->snd_wnd_max, s->snd_wnd);
-	if (s->delivery_rate > f->best_rate)
-		f->best_rate = s->delivery_rate;
-	f->mss = (uint16_t)at_most(s->conn.mss, UINT16_MAX);
-	f->rtt_us = s->rtt_us;
-	f->min_rtt_us = s->conn.min_rtt;
-	f->sndbuf_bytes = s->sndbuf;
-	f->no_wscale = !s->has_wscale;
-}
-
-static void begin_second(struct flow_facts *f)
-{
-	f->second_us = 0;
-	f->second_bytes = 0;
-	f->second_lost = false;
-}
-
-static void end_second(struct flow_facts *f, uint32_t rtt_us)
-{
-	double rate = (double)f->second_bytes * 1e6 / f->second_us;
-
-	if (!f->second_is_app) {
-		if (f->second_lost && f->loss)
-			series_add(&f->loss->rates, rate);
-		return;
-	}
-	series_add(&f->flights, rate * rtt_us / 1e6);
-	larger(&f->app_rtt_max, rtt_us);
-	if (!f->app_rtt_min || rtt_us < f->app_rtt_min)
-		f->app_rtt_min = rtt_us;
-}
-
-/* A second that was idle in between, or limited now by this and now by that, has no rate. */
-static void add_second(struct flow_facts *f, const struct interval *i)
-{
-	bool app = is_app_limited(i->now), idle = permille(i->busy, i->us) < ALWAYS;
-
-	if (idle || app != f->second_is_app) {
-		begin_second(f);
-		f->second_is_app = app;
-	}
-	if (idle)
-		return;
-	f->second_us += (uint32_t)at_most(i->us, SECOND_MOST_US);
-	f->second_bytes += interval_bytes(i);
-	f->second_lost |= losses_of(i) > 0;
-	if (f->second_us < SECOND_US)
-		return;
-	end_second(f, i->now->rtt_us);
-	begin_second(f);
-}
-
-/* By something else than the network, or not looked at closely enough to say by what */
-static bool is_held(const struct interval *i)
-{
-	return i->us > LOOK_MOST_US || losses_in_startup(i) || is_app_limited(i->now) ||
-	       i->busy < i->us / 10 * 9 || i->rwnd + i->sndbuf >= i->us / 10;
-}
-
-static void add_loss(struct loss_facts *l, const struct interval *i)
-{
-	losses_add(&l->losses, i, starts_add(&l->starts, i));
-	if (!losses_in_startup(i))
-		spacing_add(&l->threes, i, losses_of(i), CELL_THREE_US);
-	delivered_add(&l->delivered, i, is_held(i) || i->reord);
-	faster_add(&l->faster, i);
-	high_add(&l->high, i);
-	response_add(&l->response, i);
-	heavy_add(&l->heavy, i);
-	ceiling_add(&l->ceiling, i, is_app_limited(i->now), is_queued(i->now));
-}
-
-bool judge_wants_loss_facts(const struct flow_facts *f, const struct interval *i)
-{
-	return !f->loss && losses_of(i);
-}
-
-void judge_add(struct flow_facts *f, const struct interval *i)
-{
-	age(f);
-	f->us += i->us;
-	f->acked += i->acked;
-	add_work(&f->recent, i);
-	add_counts(f, i);
-	add_sample(f, i->now, i->us);
-	add_second(f, i);
-	if (f->loss)
-		add_loss(f->loss, i);
-}
 
 /* --- what they come to ----------------------------------------------------- */
 
@@ -467,9 +190,9 @@ static void fill(const struct flow_facts *f, const struct losses_say *say, struc
 {
 	*j = (struct judgement) {
 		.us = f->us, .acked = f->acked,
-		.segs = (uint32_t)at_most(f->segs, UINT32_MAX),
-		.retrans = (uint32_t)at_most(f->retrans, UINT32_MAX),
-		.local_drops = (uint32_t)at_most(f->local_drops, UINT32_MAX),
+		.segs = (uint32_t)least(f->segs, UINT32_MAX),
+		.retrans = (uint32_t)least(f->retrans, UINT32_MAX),
+		.local_drops = (uint32_t)least(f->local_drops, UINT32_MAX),
 		.busy = permille(f->recent.busy, f->recent.us),
 		.rwnd = permille(f->recent.rwnd, f->recent.us),
 		.sndbuf = permille(f->recent.sndbuf, f->recent.us),
@@ -752,7 +475,7 @@ static unsigned int network_share(const struct work *w)
 {
 	uint64_t held = w->rwnd + w->sndbuf + w->app;
 
-	return permille(w->us - at_most(held, w->us), w->us);
+	return permille(w->us - least(held, w->us), w->us);
 }
 
 static double evenness(const struct spacing_say *say)

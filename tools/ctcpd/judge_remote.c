@@ -12,6 +12,7 @@
  * not half of that remote.  By time alone only where nothing was carried.
  */
 #include "judge.h"
+#include "permille.h"
 
 #define OVERRUN_PART	4U	/* a quarter */
 
@@ -83,11 +84,6 @@ static bool overruns(const struct remote_facts *r, enum verdict most)
 
 	return r->flows[VERDICT_OVERRUN] && r->acked[VERDICT_OVERRUN] >= bursts / OVERRUN_PART &&
 	       bursts >= r->acked[most];
-}
-
-static uint16_t permille(uint64_t part, uint64_t of)
-{
-	return of ? (uint16_t)(part * 1000 / of) : 0;
 }
 
 static uint32_t at_most_u32(uint64_t n)

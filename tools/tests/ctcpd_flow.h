@@ -48,7 +48,7 @@ static inline struct interval *next(struct flow *f, uint32_t us, uint32_t segs)
 static inline void add(struct flow *f)
 {
 	f->facts.loss = &f->loss;	/* tests return flows by value */
-	judge_add(&f->facts, &f->i);
+	facts_add(&f->facts, &f->i);
 }
 
 /* Past slow start: its window has been cut once */

@@ -836,7 +836,7 @@ static void test_no_loss_facts(void **state)
 	f.now.snd_ssthresh = 300;
 	for (k = 0; k < 200; k++) {
 		next(&f, LOOK, 1000)->retrans = k % 9 ? 0 : 30;
-		judge_add(&facts, &f.i);
+		facts_add(&facts, &f.i);
 	}
 	judge_flow(&facts, &j);
 	assert_int_equal(j.verdict, VERDICT_UNKNOWN);
