@@ -101,7 +101,7 @@ void ceiling_add(struct ceiling *c, const struct interval *i, bool held, bool qu
 {
 	bool there, was;
 
-	if (losses_in_startup(i) || i->us > LOOK_MOST_US) {
+	if (!losses_is_look(i)) {
 		c->was_there = false;
 		return;
 	}

@@ -200,8 +200,8 @@ static void add_second(struct flow_facts *f, const struct interval *i)
 /* By something else than the network, or not looked at closely enough to say by what */
 static bool is_held(const struct interval *i)
 {
-	return i->us > LOOK_MOST_US || losses_in_startup(i) || is_app_limited(i->now) ||
-	       i->busy < i->us / 10 * 9 || i->rwnd + i->sndbuf >= i->us / 10;
+	return !losses_is_look(i) || is_app_limited(i->now) || i->busy < i->us / 10 * 9 ||
+	       i->rwnd + i->sndbuf >= i->us / 10;
 }
 
 static void add_loss(struct loss_facts *l, const struct interval *i)

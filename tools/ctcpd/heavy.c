@@ -36,7 +36,7 @@ void heavy_add(struct heavy *h, const struct interval *i)
 	float square = square_of(i->now);
 
 	/* what arrived out of order, and was sent again, was not lost */
-	if (square <= 0 || i->reord || losses_in_startup(i) || i->us > LOOK_MOST_US)
+	if (square <= 0 || i->reord || !losses_is_look(i))
 		return;
 	h->segs += (float)i->segs;
 	/* a D-SACK follows by a round trip, which may be in the next look */

@@ -11,7 +11,7 @@
 
 void hits_add(struct hits *h, const struct interval *i, bool at)
 {
-	if (losses_in_startup(i) || i->us > LOOK_MOST_US || !i->segs)
+	if (!losses_is_look(i) || !i->segs)
 		return;
 	h->segs += i->segs;
 	h->segs_at += at ? i->segs : 0;

@@ -138,6 +138,11 @@ bool losses_in_startup(const struct interval *i)
 	return obeys_loss(i->now->conn.algorithm) && i->before->snd_ssthresh >= INFINITE_SSTHRESH;
 }
 
+bool losses_is_look(const struct interval *i)
+{
+	return i->us <= LOOK_MOST_US && !losses_in_startup(i);
+}
+
 /* A window that leaves at once overruns what the same window, clocked by ACKs, does not. */
 void losses_add(struct losses *l, const struct interval *i, bool at_start)
 {

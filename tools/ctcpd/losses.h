@@ -57,6 +57,8 @@ double losses_beyond(double lost, double most);
 bool losses_begin(const struct interval *i);
 /* Up to the first cut of a window that is cut by losses */
 bool losses_in_startup(const struct interval *i);
+/* Short enough, and late enough, to tell at which window or rate it lost */
+bool losses_is_look(const struct interval *i);
 /* @at_start: @i is of a start (starts.h) */
 void losses_add(struct losses *l, const struct interval *i, bool at_start);
 void losses_say(const struct losses *l, struct losses_say *say);

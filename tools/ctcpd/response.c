@@ -42,7 +42,7 @@ void response_add(struct response *r, const struct interval *i)
 {
 	double cwnd = (i->before->snd_cwnd + (double)i->now->snd_cwnd) / 2;
 
-	if (losses_in_startup(i) || i->us > LOOK_MOST_US || cwnd < 1)
+	if (!losses_is_look(i) || cwnd < 1)
 		return;
 	r->settled |= has_settled(i);
 	if (!r->settled)
