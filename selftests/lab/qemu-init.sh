@@ -20,7 +20,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 LAB=qemu
 . /src/selftests/tap.sh
 
-limit=900	# s of the machine's time for one test: three times what the slowest takes
+limit=1500	# s of the machine's time for one test: several times what the slowest takes alone
 
 # A complaint of the kernel is a failure whatever test it came with.  The bits
 # of its taint say it again: D oops, W warning, L lockup.
