@@ -27,9 +27,10 @@ static inline const char *errno_name(int err)
 		int err;
 		const char *name;
 	} names[] = {
-		{ EPERM, "EPERM" }, { ENOENT, "ENOENT" }, { EIO, "EIO" }, { EACCES, "EACCES" },
-		{ EBUSY, "EBUSY" }, { EEXIST, "EEXIST" }, { ENODEV, "ENODEV" },
-		{ EINVAL, "EINVAL" }, { ENOSPC, "ENOSPC" }, { EROFS, "EROFS" },
+		{ EPERM, "EPERM" }, { ENOENT, "ENOENT" }, { EIO, "EIO" }, { EAGAIN, "EAGAIN" },
+		{ ENOMEM, "ENOMEM" }, { EACCES, "EACCES" }, { EBUSY, "EBUSY" },
+		{ EEXIST, "EEXIST" }, { ENODEV, "ENODEV" }, { EINVAL, "EINVAL" },
+		{ ENOSPC, "ENOSPC" }, { EROFS, "EROFS" }, { ERANGE, "ERANGE" },
 		{ EALREADY, "EALREADY" }, { EOPNOTSUPP, "EOPNOTSUPP" },
 	};
 	size_t i = 0;
