@@ -7,7 +7,8 @@
  * all of them by one dump; diag_one() asks for one by its identity, which costs the kernel a
  * hash lookup.
  *
- * diag_all(): -ENOENT, -EPROTONOSUPPORT or -EOPNOTSUPP, the kernel lists none; what @each returns ends it.
+ * diag_all(): -ENOENT, -EPROTONOSUPPORT or -EOPNOTSUPP, the kernel lists none; what @each returns
+ * ends it.
  * diag_one(): -ENOENT, it is gone; one whose state is none of those above is told all the same,
  * with its last counters.  sample_parse(): -EBADMSG, and @at_us is 0.
  */
