@@ -60,7 +60,7 @@ static const struct command {
 };
 
 static const char help[] =
-"Usage: ctcpd run [--config FILE] [--debug]\n"
+"Usage: ctcpd run [--config FILE] [--socket FILE] [--debug]\n"
 "       ctcpd status [--json] [--socket FILE]\n"
 "       ctcpd report [--json] [--socket FILE]\n"
 "       ctcpd why REMOTE [--json] [--socket FILE]\n"
@@ -82,7 +82,7 @@ static const char help[] =
 "\n"
 "  --config FILE    run: in place of /etc/ctcpd.conf\n"
 "  --debug          run: in the log also each poll, and verdicts without trouble\n"
-"  --socket FILE    where the daemon is asked (" CONTROL_FILE ")\n"
+"  --socket FILE    where the daemon listens, and is asked (" CONTROL_FILE ")\n"
 "  --every TIME     record: between two polls, 100ms to 60s (5s)\n"
 "  --look TIME      record: of flows that may overrun their receiver also each TIME in\n"
 "                   between, 50ms to 1s (none; the daemon has 200ms)\n"
