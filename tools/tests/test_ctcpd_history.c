@@ -538,7 +538,7 @@ static void bounded_in_bytes(void **state)
 		if (i % 100 == 0) {
 			tidy(h, NOW + i);
 			assert_true(size_of(*state, "") <= 1 << 20);
-			assert_true(size_of(*state, "-wal") < 3 << 20);
+			assert_true(size_of(*state, "-wal") < 2 << 20);
 		}
 	}
 	assert_in_range(count(h), 2000, 10000);
