@@ -204,6 +204,19 @@ versions()
 		echo "dkms.conf $package, module $module, $tool"
 }
 
+# What `make clean` takes of the tools' sources, in a copy of them
+cleaned()
+{
+	local copy
+
+	copy=$(mktemp -d)
+	ours tools include dkms.conf | tar -c -T - | tar -x -C "$copy"
+	(cd "$copy" && find . -type f | sort >"$copy.before"
+		make -s -C tools clean
+		find . -type f | sort | diff "$copy.before" -)
+	rm -r "$copy" "$copy.before"
+}
+
 ours Kbuild >/dev/null || skip_all "not a git checkout: which files are ours?"
 quiet "module: checkpatch --strict" module_style
 quiet "tools: checkpatch --strict" tools_style
@@ -214,4 +227,5 @@ quiet "scripts: shellcheck" scripts
 quiet "python: pycodestyle, pyflakes, compiles" python_style
 quiet "a licence in every file" licences
 quiet "one version" versions
+quiet "make -C tools clean takes nothing of the sources" cleaned
 finish
