@@ -39,6 +39,7 @@ import report
 import results
 import rotation
 import search
+import seeds
 import units
 from errors import BenchError, TimeIsOver
 from expand import made_for, runs_of
@@ -257,6 +258,18 @@ class Machines:
         self.pool.shutdown(cancel_futures=True)
 
 
+def keep_series(experiment, folders, drawn):
+    """Over time, of one seed of each run: @drawn, {label: seed}"""
+    plot = experiment["description"].get("plot", {})
+    for run, folder in folders:
+        if run["seed"] != drawn.get(run["label"]) or run.get("at", "found") != "found":
+            continue
+        raw = Raw(folder, run["plan"])
+        experiment["series"][run["label"]] = points_of(raw, plot)
+        if plot.get("resent"):
+            experiment.setdefault("resent", {})[run["label"]] = resent(raw, every_of(plot))
+
+
 def perform(labs, machines, d):
     """One experiment: its results, or why there are none."""
     experiment = {"description": d, "rows": [], "series": {}, "again": [],
@@ -267,20 +280,15 @@ def perform(labs, machines, d):
         if experiment["refused"]:
             machines.drop(d)
             return experiment, []
-    found = []
     folders = machines.folders(d)
-    for run, folder in folders:
-        raw = Raw(folder, run["plan"])
-        found.append((run, {m["name"]: figures.figure(raw, m)
-                            for m in d["measure"] if is_of(m, run)}))
-        if run["seed"] == 1 and run.get("at", "found") == "found":
-            plot = d.get("plot", {})
-            experiment["series"][run["label"]] = points_of(raw, plot)
-            if plot.get("resent"):
-                experiment.setdefault("resent", {})[run["label"]] = resent(
-                    raw, every_of(plot))
-            if d.get("twice"):
-                experiment["again"].append(same_again(labs, run, folder))
+    found = [(run, {m["name"]: figures.figure(Raw(folder, run["plan"]), m)
+                    for m in d["measure"] if is_of(m, run)}) for run, folder in folders]
+    if told := seeds.told(d, found):
+        experiment["drawn"] = told
+    keep_series(experiment, folders, seeds.drawn(d, found))
+    if d.get("twice"):
+        experiment["again"] += [same_again(labs, run, folder) for run, folder in folders
+                                if run["seed"] == 1]
     experiment["seconds"] = round(sum(seconds_of(folder)
                                       for _, folder in folders), 1)
     experiment["runs"] = len(folders)

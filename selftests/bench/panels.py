@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a plot shows: its panels, their lines, and what stands beside the axes.
 
-over_time   goodput of every flow, half a second each or `every`: a line for each;
+over_time   goodput of every flow, half a second each or `every`: a line for each, of
+            several seeds of the one that seeds.py says;
             of a program that works in bursts, means over `mean` of that
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import axes
 import results
+import seeds
 import units
 from errors import BenchError
 from judge import shown
@@ -121,7 +123,10 @@ def _in_time(experiment, asked, what):
              for label, flows in experiment["series"].items()
              if label in asked.get("runs", [label])
              for flow, points in flows.items()]
-    return Plot(experiment["description"]["title"], "time, s", what,
+    x = "time, s"
+    if seeds.caption(experiment):
+        x += f'; of several seeds the one whose "{experiment["drawn"]["by"]}" is nearest the median'
+    return Plot(experiment["description"]["title"], x, what,
                 panels_of(lines, asked.get("panels")), clip=asked.get("clip"),
                 columns=asked.get("columns"))
 

@@ -9,6 +9,7 @@ from markdown import markdown as markdown_of
 from markdown.extensions.toc import TocExtension
 
 import prose
+import seeds
 import tables
 from description import KERNELS, QUESTIONS
 from judge import shown
@@ -142,6 +143,7 @@ def markdown(experiment, picture):
     lines += said(experiment)
     if picture:
         lines += [f"![{d['title']}]({picture})", ""]
+        lines += [below, ""] if (below := seeds.caption(experiment)) else []
     lines += ["Measured: " + "; ".join(measured_by(d)) + ".", ""]
     lines += ["Parameters: " + "; ".join(parameters_of(experiment)) + ".", ""]
     failed = [s for r in experiment["rows"] for ok, s in r["verdicts"]
@@ -163,7 +165,9 @@ def opening(about):
             "[results.json](results.json), and this report is made from it. Figures with "
             "a range are medians of several seeds, from the lowest to the highest; those "
             "without are of one run, or of several that were the same. In plots, crosses "
-            "are the paper's and dashes a model's. [Words](#words) has what the terms mean.",
+            "are the paper's and dashes a model's; one over time shows, of a run's several seeds, "
+            "the one nearest the median of the measure that the verdict quotes first, and says "
+            "below it which. [Words](#words) has what the terms mean.",
             ""]
 
 
@@ -221,6 +225,7 @@ def headlines(experiments, pictures):
             why = prose.filled(d["verdict"]["because"], experiment["rows"])
             lines += [f'[{d["id"]}](#{anchor_of(d)}): {d["title"]}: {why}.', "",
                       f'![{d["title"]}]({pictures[d["id"]]})', ""]
+            lines += [below, ""] if (below := seeds.caption(experiment)) else []
     return lines
 
 

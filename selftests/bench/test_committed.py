@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What stands in docs/bench and in README is what docs/bench/results.json says."""
 
+import collections
 import tomllib
 import unittest
 
@@ -9,6 +10,8 @@ import description
 import prose
 import report
 import results
+import seeds
+from expand import runs_of
 from machine import TOP
 
 CLAIMS = TOP / "selftests" / "bench" / "claims.toml"
@@ -46,6 +49,19 @@ class Committed(unittest.TestCase):
                 self.assertEqual((bench.DOCS / f"{name}.svg").exists(),
                                  bool(e["description"].get("plot"))
                                  and not e.get("refused"))
+
+    def test_plots_over_time_show_the_seed_nearest_the_median(self):
+        """Of the measure that the verdict quotes first now"""
+        for name, e in self.by_id.items():
+            asked = e["description"].get("plot", {}).get("kind")
+            count = collections.Counter(run["label"] for run in runs_of(e["description"]))
+            several = {label for label, n in count.items() if n > 1}
+            with self.subTest(name):
+                if asked in seeds.IN_TIME and several:
+                    self.assertEqual(e["drawn"]["by"], seeds.measure_of(e["description"]))
+                    self.assertEqual(set(e["drawn"]["seeds"]), several)
+                else:
+                    self.assertNotIn("drawn", e)
 
     def test_all_that_it_asserts_holds(self):
         for name, e in self.by_id.items():

@@ -98,6 +98,8 @@ class Report(unittest.TestCase):
     def test_opening(self):
         lines = report.opening(ABOUT)
         self.assertIn("from commit abc on kernel uml-6.1-x,", lines[4])
+        self.assertIn("the one nearest the median of the measure that the verdict quotes first",
+                      lines[4])
         self.assertIn("real tools (iperf 3.12; tc 6.1) and", lines[4])
         lines = report.carried(ABOUT)
         self.assertIn("| rtt | 6.1 | 0.001 | 0.3 |", lines)
