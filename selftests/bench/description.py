@@ -114,6 +114,7 @@ SCHEMA = {
              "measure": text, "measures": words, "x": text, "y": text,
              "runs": words, "every": units.time, "clip": number, "resent": switch,
              "columns": count, "alike": number, "mean": units.time, "until": number,
+             "same": switch, "last": switch, "names": table,
              "log": _one_of("x", "y", "xy"),
              "panels": _one_of("run", "flow", "first", "line")},
 }
@@ -343,9 +344,11 @@ def _check_plot(plot):
     in_time = plot["kind"] in ("over_time", "arrivals")
     if plot.get("resent") and plot["kind"] != "over_time":
         raise BenchError("plot.resent: segments sent again are drawn over time only")
-    for word in {"mean", "until"} & set(plot) if plot["kind"] != "over_time" else ():
+    for word in {"mean", "until", "same"} & set(plot) if plot["kind"] != "over_time" else ():
         raise BenchError(f"plot.{word} is for plots over time")
     if not in_time and "x" not in plot:
         raise BenchError("plot.x is missing: what is the first axis, and in what unit?")
+    if plot.get("last") and plot["kind"] != "against":
+        raise BenchError('plot.last is for plots "against" something')
     if not in_time and plot.get("panels", "line") != "line":
         raise BenchError(f'plot.panels: "{plot["panels"]}" is for plots over time')

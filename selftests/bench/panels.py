@@ -65,16 +65,28 @@ class Plot:
     log: str = ""
     clip: float = None
     columns: int = None     # of panels, None: as many as there is room for
+    last: bool = False      # what a line ends with is written beside its end
 
 
 def plot_of(experiment):
     """What the experiment's plot shows."""
     asked = experiment["description"]["plot"]
     plot = KINDS[asked["kind"]](experiment, asked)
+    name_as(asked.get("names", {}), plot)
     if not plot.panels:
         raise BenchError(f'plot of "{plot.title}": it has no line; are plot.runs or '
                          "plot.measures named as they are?")
     return plot
+
+
+def name_as(names, plot):
+    """@names: {a panel's or line's name: what is written instead}"""
+    named = plot.panels + [line for panel in plot.panels for line in panel.lines]
+    for name in set(names) - {one.name for one in named}:
+        raise BenchError(f'plot.names: no panel and no line is called "{name}"; there are '
+                         + ", ".join(dict.fromkeys(f'"{one.name}"' for one in named)))
+    for one in named:
+        one.name = names.get(one.name, one.name)
 
 
 def line_name(label, flow, flows):
@@ -116,12 +128,12 @@ def alone(plot):
 def _in_time(experiment, asked, what):
     """The series of each flow in each run, or of those that the plot names; of a run
     and of what was kept of it the same"""
-    lines = [Line(_ways_of(label, experiment["axes"].get(label, []), flow, flows),
+    lines = [Line(_ways_of(" and ".join(labels), experiment["axes"].get(labels[0], []),
+                           flow, flows),
                   [(t, value, value, value)
                    for t, value in drawn_of(results.kept(points), asked)],
-                  resent=resent_of(experiment, label, flow))
-             for label, flows in experiment["series"].items()
-             if label in asked.get("runs", [label])
+                  resent=resent_of(experiment, labels[0], flow))
+             for labels, flows in runs_of(experiment, asked)
              for flow, points in flows.items()]
     x = "time, s"
     if seeds.caption(experiment):
@@ -129,6 +141,21 @@ def _in_time(experiment, asked, what):
     return Plot(experiment["description"]["title"], x, what,
                 panels_of(lines, asked.get("panels")), clip=asked.get("clip"),
                 columns=asked.get("columns"))
+
+
+def runs_of(experiment, asked):
+    """[([label], {flow: points})]: those that the plot names; where it asks for `same`, runs
+    that are the same to the last point are one"""
+    found = []
+    for label, flows in experiment["series"].items():
+        if label not in asked.get("runs", [label]):
+            continue
+        mine = next((labels for labels, other in found if other == flows), None)
+        if mine and asked.get("same"):
+            mine.append(label)
+        else:
+            found.append(([label], flows))
+    return found
 
 
 def drawn_of(points, asked):
@@ -238,7 +265,8 @@ def _by_axis(experiment, asked, groups, scale):
     measured = next((r["unit"] for r in experiment["rows"] if r["measure"] in names), "")
     return Plot(experiment["description"]["title"],
                 axes.with_unit(asked.get("x", ""), unit), axes.with_unit(what, measured),
-                panels_of(lines, asked.get("panels")), ticks, log, asked.get("clip"))
+                panels_of(lines, asked.get("panels")), ticks, log, asked.get("clip"),
+                last=asked.get("last", False))
 
 
 def _differ(one, other):
@@ -253,7 +281,8 @@ def _differ(one, other):
 
 def _merged(lines):
     """Their medians, from the lowest to the highest of all"""
-    name = ", ".join(line.where["one"][1] for line in lines)
+    names = [line.where["one"][1] for line in lines]
+    name = (" and " if any("," in name for name in names) else ", ").join(names)
     points = [(column[0][0], statistics.median(value for _, value, *_ in column),
                min(low for *_, low, _ in column), max(high for *_, high in column))
               for column in zip(*(line.points for line in lines))]
@@ -364,9 +393,17 @@ def end_of(line):
     return next(((x, y) for x, y, *_ in reversed(line.points) if y is not None), None)
 
 
+def last_of(line):
+    """(x, y, what is written there): its last value, and the model's there; None: it has none"""
+    if not (end := end_of(line)):
+        return None
+    model = dict(line.model).get(end[0])
+    return *end, brief(end[1]) + (f" of {brief(model)}" if model is not None else "")
+
+
 def labelled(plot, span):
     """Whether names stand at the ends of lines: all of them end at the right"""
-    if len(plot.panels) != 1 or len(plot.panels[0].lines) < 2:
+    if plot.last or len(plot.panels) != 1 or len(plot.panels[0].lines) < 2:
         return False
     ends = [end_of(line) for line in plot.panels[0].lines]
     return all(end and axes.part_of(end[0], span, "x" in plot.log) > 0.85 for end in ends)
@@ -405,8 +442,8 @@ def numbers_of(line, plot, span):
         if value is not None and value <= span[1]:
             top, cross = min(high, span[1]), paper.get(x)
             up = [axes.part_of(y, span, "y" in plot.log) for y in (top, cross or 0)]
-            found.append((x, value, top,
-                          cross is not None and -0.02 < up[1] - up[0] < 0.06))
+            crossed = cross is not None and -0.02 < up[1] - up[0] < 0.06
+            found.append((x, value, max(top, cross) if crossed else top, crossed))
     return found
 
 

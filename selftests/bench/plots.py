@@ -24,6 +24,8 @@ MOST_BESIDE = (3, 2)            # panels
 BELOW = 0.22            # of a panel's height: segments sent again, if they are drawn
 TITLE, NAME, LEFT, RIGHT, BETWEEN, FOOT = 26, 22, 82, 24, 34, 30
 LEADER = 36             # from the end of a line to its name
+LAST = 60               # for what a line ends with, "868 of 942"
+THIN = 1.2              # points: a model's line over a measured one
 # Dark to light: they can be told apart in grey, too
 COLOURS = ("#111111", "#0a3d91", "#b83227", "#35a06a", "#ef9a20", "#93cdf5")
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -96,7 +98,7 @@ def figure_of(kind, plot):
             draw_below(pair, panel, room.most_resent[at // room.columns])
     if at_ends:
         name_ends(figure.axes[0], plot, spans, room)
-    explain(figure, room, kind)
+    explain(figure, room, kind, plot)
     return figure
 
 
@@ -109,6 +111,8 @@ class Room:
                       for line in plot.panels[0].lines} if at_ends else {}
         self.right = RIGHT + max((LEADER + axes.width_of(name)
                                   for name in self.names.values()), default=0)
+        self.right += LAST * plot.last
+        self.apart = BETWEEN + LAST * plot.last
         self.beside(plot, spans)
         self.high = HEIGHTS[several + (self.rows > 1) + (self.rows > 3)]
         self.most_resent = panels.most_resent(plot, self.columns)
@@ -127,7 +131,7 @@ class Room:
         for most in (plot.columns,) if plot.columns else MOST_BESIDE:
             self.rows, self.columns = panels.grid_of(len(plot.panels), most)
             self.wide = (WIDTH - LEFT - self.right -
-                         BETWEEN * (self.columns - 1)) / self.columns
+                         self.apart * (self.columns - 1)) / self.columns
             self.labels, self.turned = axes.fitted(plot.ticks or {}, spans[0],
                                                    "x" in plot.log, self.wide)
             if not self.turned:
@@ -151,7 +155,7 @@ def axes_of(figure, plot, room):
     grid = figure.add_gridspec(
         room.rows, room.columns, left=LEFT / WIDTH, right=1 - room.right / WIDTH,
         top=1 - room.top / room.height, bottom=room.bottom / room.height,
-        wspace=BETWEEN / room.wide, hspace=room.between / room.high)
+        wspace=room.apart / room.wide, hspace=room.between / room.high)
     found = []
     for n in range(len(plot.panels)):
         pair = figure.add_subplot(grid[divmod(n, room.columns)])
@@ -194,30 +198,42 @@ def draw_lines(pair, panel, plot, spans):
     for line in panel.behind:
         pair.plot(*columns(line.points), color=BEHIND, linewidth=1)
     for look, model in panels.models_of(panel.lines):
-        pair.plot(*columns(model), linestyle=DASHES, linewidth=3.5,
-                  color=GREY if look is None else COLOURS[look], alpha=0.5)
+        pair.plot(*columns(model), **model_of(plot, look))
     for line in panel.lines:
         often = max(1, len(line.points) // 10)
         pair.plot(*columns(line.points), **looks_of(line.look),
                   markevery=(line.look * often // panels.MOST, often))
         draw_errors(pair, panels.errors_of(line.points, spans[1]), COLOURS[line.look])
     draw_peaks(pair, panels.above(panel.lines, plot), spans)
+    for x, y, text in filter(None, map(panels.last_of, panel.lines if plot.last else [])):
+        pair.annotate(text, (x, y), (9, 0), textcoords="offset points", va="center",
+                      annotation_clip=False)
     for line in panel.lines:
         draw_crosses(pair, line.paper, COLOURS[line.look])
+
+
+def model_of(plot, look):
+    """How a model looks: wide, behind the line; or, where the two nowhere are far from one
+    another and what they end with is written, thin and before it"""
+    if plot.last:
+        return {"linestyle": DASHES, "linewidth": THIN, "color": COLOURS[4], "zorder": 2.5}
+    return {"linestyle": DASHES, "linewidth": 3.5, "alpha": 0.5,
+            "color": GREY if look is None else COLOURS[look]}
 
 
 def draw_below(pair, panel, most):
     """In a strip of its own along the foot of the panel, on the same times: segments that
     were sent again, as strokes from 0"""
     whole = pair.get_subplotspec()
-    place = whole.subgridspec(2, 1, height_ratios=(1 - BELOW, BELOW), hspace=0.08)
+    place = whole.subgridspec(2, 1, height_ratios=(1 - BELOW, BELOW), hspace=0.14)
     strip = pair.figure.add_subplot(place[1], sharex=pair)
     pair.set_subplotspec(place[0])
     for line in panel.lines:
         there = [(x, n) for x, n in line.resent if n > 0]
         strip.vlines([x for x, _ in there], 0, [n for _, n in there],
                      color=COLOURS[line.look], linewidth=1.2)
-    strip.set_ylim(0, max(most, 1) * 1.06)
+    # Room above the highest tick, whose number else meets the 0 of the panel
+    strip.set_ylim(0, max(most, 1) * 1.3)
     strip.yaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10], integer=True))
     strip.tick_params(labelleft=whole.is_first_col())
     pair.tick_params(labelbottom=False)
@@ -317,8 +333,10 @@ def name_ends(pair, plot, spans, room):
                           "shrinkA": 6, "shrinkB": 4, "relpos": (0, 0.5)})
 
 
-def sample_of(name, look, kind):
+def sample_of(name, look, kind, plot):
     """What stands before a name in the legend"""
+    if (name, look) == ("model", None) and plot.last:
+        return Line2D([], [], **model_of(plot, None))
     if look is None:
         return Line2D([], [], **{
             "paper": {"linestyle": "none", "marker": "x", "markeredgewidth": 1.8},
@@ -332,10 +350,10 @@ def sample_of(name, look, kind):
     return Line2D([], [], **looks_of(look))
 
 
-def explain(figure, room, kind):
+def explain(figure, room, kind, plot):
     """The legend, below all panels"""
     if room.legend:
-        figure.legend([sample_of(name, look, kind) for name, look in room.legend],
+        figure.legend([sample_of(name, look, kind, plot) for name, look in room.legend],
                       [name for name, _ in room.legend], loc="lower center",
                       ncol=room.in_row, borderaxespad=0.2, handlelength=3)
 

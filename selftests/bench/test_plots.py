@@ -7,6 +7,8 @@ import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
 import axes
 import panels
 import plots
@@ -230,6 +232,36 @@ class Panels(unittest.TestCase):
         self.assertEqual([line.name for line in panels.plot_of(one).panels[0].lines],
                          ["a, b, c", "d"])
 
+    def test_names_with_a_comma_are_joined_by_a_word(self):
+        one = experiment({"1ms": {"a": 9, "a, off": 9, "b": 5}}, alike=0.05)
+        self.assertEqual([line.name for line in panels.plot_of(one).panels[0].lines],
+                         ["a and a, off", "b"])
+
+    def test_what_panels_and_lines_are_called(self):
+        one = in_time(["a 1", "b 1"], "fg", panels="run", names={"f": "TCP", "a 1": "first"})
+        plot = panels.plot_of(one)
+        self.assertEqual([panel.name for panel in plot.panels], ["first", "b 1"])
+        self.assertEqual([[x.name for x in panel.lines] for panel in plot.panels],
+                         [["TCP", "g"], ["TCP", "g"]])
+        one["description"]["plot"]["names"]["h"] = "UDP"
+        with self.assertRaisesRegex(BenchError, 'no line is called "h"; there are "a 1", '):
+            panels.plot_of(one)
+
+    def test_runs_that_are_the_same_are_one(self):
+        one = in_time(["a 1", "b 1", "c 1"], "f")
+        one["series"]["b 1"] = {"f": [[0, 0], [1, 1], [2, 0.001]]}
+        self.assertEqual(len(panels.plot_of(one).panels[0].lines), 3)
+        one["description"]["plot"]["same"] = True
+        self.assertEqual([x.name for x in panels.plot_of(one).panels[0].lines],
+                         ["a 1 and c 1", "b 1"])
+
+    def test_what_a_line_ends_with(self):
+        self.assertEqual(panels.last_of(line([(1, 9), (2, 8.1234), (3, None)])),
+                         (2, 8.1234, "8.12"))
+        self.assertEqual(panels.last_of(line([(1, 9), (2, 8)], model=[(1, 50), (2, 40)]))[2],
+                         "8 of 40")
+        self.assertIsNone(panels.last_of(line([(1, None)])))
+
     def test_models_count_as_lines(self):
         one = experiment({"1ms": {str(n): n for n in range(4)}})
         self.assertEqual(len(panels.plot_of(one).panels), 1)
@@ -344,7 +376,10 @@ class Panels(unittest.TestCase):
         plot = panels.Plot("", "", "", [], {0: "0"}, "y")
         one = line([(0, 50), (1, None), (3, 500)], paper=[(0, 55)], nothing=[2])
         self.assertEqual(panels.numbers_of(one, plot, (1, 100)),
-                         [(0, 50, 50, True), (2, 0, 1, False)])
+                         [(0, 50, 55, True), (2, 0, 1, False)])
+        one.paper = [(0, 49.5), (2, 1.2)]
+        self.assertEqual(panels.numbers_of(one, plot, (1, 100)),
+                         [(0, 50, 50, True), (2, 0, 1.2, True)])
 
 
 class Plots(unittest.TestCase):
@@ -421,6 +456,33 @@ class Plots(unittest.TestCase):
         one = in_time(["a 1", "b 1"], "f", resent=True, panels="run", every="1s", columns=1)
         one["resent"] = {"a 1": {"f": [[0, 3]]}, "b 1": {"f": [[0, 700]]}}
         self.assertEqual([t for t in self.drawn(one)[0] if t in ("2", "500")], ["2", "500"])
+
+    def test_numbers_beside_what_was_sent_again_meet_no_others(self):
+        one = in_time(["a 1", "b 1", "c 1", "d 1"], "f", resent=True, panels="run", every="1s",
+                      columns=1)
+        for most in 10, 6, 300:
+            one["resent"] = {"a 1": {"f": [[0, most]]}}
+            with plots.settings():
+                figure = plots.figure_of("over_time", panels.plot_of(one))
+                draw = FigureCanvasAgg(figure).get_renderer()
+                figure.draw(draw)
+                ends = [[t.get_window_extent(draw) for t in pair.get_yticklabels()
+                         if pair.get_ylim()[0] <= t.get_position()[1] <= pair.get_ylim()[1]]
+                        for pair in figure.axes[::4]]     # a panel, its strip
+            self.assertGreater(min(b.y0 for b in ends[0]) - max(b.y1 for b in ends[1]), 3, most)
+
+    def test_what_lines_end_with_is_written(self):
+        one = experiment({"1ms": {"x": 4, "y": 9}, "5ms": {"x": 5, "y": 8}}, panels="line")
+        for row in one["rows"]:
+            row["model"] = 10
+        room = plots.Room(panels.plot_of(one), ((0, 1), (0, 1)), False)
+        self.assertNotIn("5 of 10", self.drawn(one)[0])
+        one["description"]["plot"]["last"] = True
+        self.assertLessEqual({"5 of 10", "8 of 10"}, set(self.drawn(one)[0]))
+        wider = plots.Room(panels.plot_of(one), ((0, 1), (0, 1)), False)
+        self.assertEqual(2 * (room.wide - wider.wide), 2 * plots.LAST)
+        one["description"]["plot"].pop("panels")
+        self.assertFalse(panels.labelled(panels.plot_of(one), (0, 0.005)))
 
     def test_so_many_panels_beside_one_another(self):
         for asked, columns in (None, 3), (2, 2), (1, 1):

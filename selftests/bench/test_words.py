@@ -116,6 +116,9 @@ class Descriptions(unittest.TestCase):
                 ("plot.mean is for plots over time", {
                     "kind": "bars", "measure": "goodput", "x": "", "mean": "1s"}),
                 ("plot.until is for plots over time", {"kind": "arrivals", "until": 1}),
+                ("plot.same is for plots over time", {
+                    "kind": "bars", "measure": "goodput", "x": "rate", "same": True}),
+                ("plot.last is for plots", {"kind": "over_time", "last": True}),
                 ('log: "yx" is none of x, y, xy', {"kind": "bars", "log": "yx"})):
             self.refused(words, plot=plot)
         description.check(small(plot={"kind": "over_time", "panels": "flow", "clip": 9}))
