@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The report: Markdown with its plots beside it, and one HTML file with all inside."""
 
+import collections
 import re
 import tomllib
 from pathlib import Path
@@ -152,12 +153,23 @@ def markdown(experiment, picture):
     return lines + [""] * bool(failed)
 
 
-def opening(about):
+def commits_of(about, experiments):
+    """The commits that they were made from, in words: one, or how many are from which"""
+    counts = collections.Counter(e.get("commit", about["commit"]) for e in experiments)
+    if len(counts) < 2:
+        return f'commit {next(iter(counts), about["commit"])}'
+    first = counts.pop(about["commit"], 0)
+    others = ", ".join(f"{n} from {commit}" for commit, n in counts.items())
+    return (f'{len(counts) + bool(first)} commits ({first} of the {len(experiments)} experiments '
+            f'from {about["commit"]}; {others}, each of which says so)')
+
+
+def opening(about, experiments=()):
     """What the whole was made with."""
     tools = "; ".join(about["tools"].values())
     return ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "",
             "# Circuit TCP: the papers' experiments, made again", "",
-            f'Made by `make bench` from commit {about["commit"]} on kernel '
+            f"Made by `make bench` from {commits_of(about, experiments)} on kernel "
             f'{" and ".join(about["hashes"])}, in virtual time: the same seed gives the '
             "same figures, however busy the machine. Every run has a machine of its own, "
             f"real tools ({tools}) and a network of namespaces "
@@ -250,21 +262,23 @@ def papers():
 
 
 def in_order(experiments):
-    """By question, the lab's own proofs last: a reader has come for the others."""
+    """By question, in each what a paper has first, the lab's own proofs last: a reader has
+    come for the others."""
     return sorted(experiments, key=lambda e: _place_of(e["description"]))
 
 
 def _place_of(description):
     question = description.get("question")
     place = QUESTIONS.index(question) if question else len(QUESTIONS)
-    return "calibrates" in description, place
+    without_paper = description.get("verdict", {}).get("word") == "no paper"
+    return "calibrates" in description, place, without_paper
 
 
 def body(about, experiments, pictures):
     """[line] of all of it; @pictures: {id: its file's name}"""
     experiments = in_order(experiments)
-    lines = (opening(about) + contents(experiments) + headlines(experiments, pictures) +
-             words() + papers() + left_out())
+    lines = (opening(about, experiments) + contents(experiments) +
+             headlines(experiments, pictures) + words() + papers() + left_out())
     part = None
     for experiment in experiments:
         d = experiment["description"]

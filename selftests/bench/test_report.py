@@ -54,6 +54,27 @@ class Report(unittest.TestCase):
         self.assertEqual([e["description"]["id"] for e in report.in_order(every)],
                          ["window", "tools", "none", "cal"])
 
+    def test_what_has_a_paper_is_first_in_its_question(self):
+        every = [{"description": {"id": name, "question": question, "verdict": {"word": word}}}
+                 for name, question, word in (
+                     ("a", "shaper", "partly"), ("b", "window", "no paper"),
+                     ("c", "window", "not possible here"), ("d", "window", "no paper"),
+                     ("e", "window", "reproduced"))]
+        self.assertEqual("".join(e["description"]["id"] for e in report.in_order(every)),
+                         "cebda")
+
+    def test_experiments_of_several_commits(self):
+        every = [{}, {"commit": "def"}, {"commit": "abc"}, {"commit": "def"}, {"commit": "0a"}]
+        self.assertIn("from commit abc on", report.opening(ABOUT, every[:1])[4])
+        self.assertIn("from commit abc on", report.opening(ABOUT, every[2:3])[4])
+        self.assertIn(
+            "from 3 commits (2 of the 5 experiments from abc; 2 from def, 1 from 0a, each of which "
+            "says so) on kernel", report.opening(ABOUT, every)[4])
+        self.assertIn("from commit def on", report.opening(ABOUT, every[1:2])[4])
+        self.assertIn("from 3 commits (2 of the 5 experiments", "\n".join(report.body(
+            ABOUT, [{"description": {**small(), "id": "X"}, "refused": "too fast", "rows": [],
+                     **more} for more in every], {})))
+
     def test_links_of_the_first_table(self):
         self.assertEqual(report.anchor_of({"id": "T3.2", "title": "1 Gbit/s, a-b"}),
                          "t32-1-gbits-a-b")
