@@ -83,8 +83,8 @@ def others(results):
 
 def readme(results):
     """docs/dtn/README.md"""
-    parts = [opening(results), "![Goodput of each remote, and segments sent again over time]"
-             "(dtn.svg)", totals(results),
+    parts = [opening(results), "![Change of each remote's goodput, and segments sent again over "
+             "time](dtn.svg)", totals(results),
              "\n".join(f"- {'holds' if ok else '**does not hold**'}: {sentence}"
                        for ok, sentence in compare.held(results)),
              "## The slow remotes", slow_ones(results), "## The others", others(results)]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page's plot: each remote's goodput in both runs, and what was sent again over time."""
+"""The page's plot: how each remote's goodput changes, and what was sent again over time."""
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 import compare
 from plots import COLOURS, settings, write_licensed     # of the bench
@@ -11,18 +12,20 @@ LINES = {"without": (COLOURS[2], "-"), "act": (COLOURS[1], "--")}
 
 
 def each_remote(pair, results):
-    """Above the diagonal: better with act"""
+    """Above 0: better with act"""
     found = compare.compared(results)
-    ends = [0.9 * min(r.before for r in found) / 1e6, 1.1 * max(r.before for r in found) / 1e6]
-    pair.plot(ends, ends, color="#777777", linewidth=0.8)
+    for at, style in ((0, "-"), (-100 * compare.WORSE, (0, (2, 1)))):
+        pair.axhline(at, color="#777777", linewidth=0.8, linestyle=style)
     for slow, (colour, marker, name) in LOOKS.items():
         some = [r for r in found if r.slow == slow]
-        pair.plot([r.before / 1e6 for r in some], [r.after / 1e6 for r in some],
+        pair.plot([r.before / 1e6 for r in some], [100 * r.change() for r in some],
                   linestyle="none", marker=marker, markersize=4, color=colour, label=name)
-    for axis in "xy":
-        getattr(pair, f"set_{axis}scale")("log")
+    pair.set_xscale("log")
+    pair.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    pair.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    pair.xaxis.set_minor_locator(NullLocator())
     pair.set_xlabel("goodput without ctcpd, Mbit/s")
-    pair.set_ylabel("with act, Mbit/s")
+    pair.set_ylabel("change with act, %; dashes: the least allowed")
     pair.set_title("each remote, while it is sent to", loc="left")
     pair.legend()
 

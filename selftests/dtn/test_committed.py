@@ -11,6 +11,7 @@ import page
 import picture
 import scenario
 from dtn import DOCS
+from matplotlib.figure import Figure
 
 
 class Committed(unittest.TestCase):
@@ -36,6 +37,18 @@ class Committed(unittest.TestCase):
         self.assertIn("segments sent again, so far", drawn)
         self.assertIn("segments sent again, so far",
                       (DOCS / "dtn.svg").read_text(encoding="utf-8"))
+
+    def test_plot_of_each_remote_is_of_what_changes(self):
+        pair = Figure().subplots()
+        picture.each_remote(pair, self.results)
+        drawn = {line.get_label(): line for line in pair.lines}
+        for name, slow in ("slow", True), ("others", False):
+            some = [r for r in compare.compared(self.results) if r.slow == slow]
+            self.assertEqual(list(drawn[name].get_xdata()), [r.before / 1e6 for r in some])
+            for y, r in zip(drawn[name].get_ydata(), some, strict=True):
+                self.assertAlmostEqual(y, 100 * (r.after - r.before) / r.before)
+        self.assertIn("change with act, %", pair.get_ylabel())
+        self.assertIn("change with act, %", (DOCS / "dtn.svg").read_text(encoding="utf-8"))
 
     def test_all_that_is_asked_holds(self):
         self.assertEqual([text for ok, text in compare.held(self.results) if not ok], [])
