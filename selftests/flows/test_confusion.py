@@ -10,6 +10,7 @@ from pathlib import Path
 
 import confusion
 import heatmap
+import scored
 import verdicts
 import written
 
@@ -28,6 +29,7 @@ ROWS = [row("overrun", "overrun", seed=0), row("overrun", "overrun", seed=2, rtt
         row("loss", "overrun", "background-tcp", seed=10, kernel="newest"),
         row("loss", "clean", "random-loss-rare", seed=12, acceptable=["clean"]),
         row("clean", "clean", "clean", seed=14)]
+SETS = scored.load()
 
 
 class Counts(unittest.TestCase):
@@ -137,7 +139,7 @@ class Words(unittest.TestCase):
     """words"""
 
     def test_the_report_has_every_wrong_flow_and_what_does_not_hold(self):
-        text = written.report(ROWS)
+        text = written.report(ROWS, SETS)
         self.assertIn("**does not hold**: recall of overruns 50.0 %", text)
         self.assertIn("| 8 | random-loss-far | loss | overrun (because) |", text)
         self.assertEqual(len(written.wrong(ROWS)), 3)
@@ -146,10 +148,10 @@ class Words(unittest.TestCase):
         policy = (Path(__file__).parents[2] / "tools/ctcpd/judge.c").read_text(encoding="utf-8")
         self.assertIn("against_chance - log(4)", policy)
         self.assertIn("#define AS_EVEN\t\t0.5\n", policy)
-        self.assertRegex(written.report(ROWS), "less ln 4, and 0 where .* more than half of")
+        self.assertRegex(written.report(ROWS, SETS), "less ln 4, and 0 where .* more than half of")
 
     def test_nothing_wrong_is_said(self):
-        self.assertTrue(written.report(ROWS[:2]).endswith("Nothing.\n"))
+        self.assertTrue(written.report(ROWS[:2], SETS).endswith("Nothing.\n"))
 
     def test_results_are_json_with_every_flow(self):
         found = json.loads(written.results(ROWS))

@@ -5,7 +5,8 @@
 Replays every trace that flows.py has left of a half by `ctcpd replay --json`, prints the
 confusion matrix and what is wrong, and writes all of it as JSON to
 build/flows/HALF.verdicts.json.  --score is for the whole scoring half and writes
-docs/verdicts/, too: the report, results.json and a plot.  Exit 1: what is asked of the
+docs/verdicts/, too, if they are those that the set was scored by (scored.toml): the report,
+results.json and a plot.  Exit 1: what is asked of the
 verdicts (confusion.held()) does not hold.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import confusion
 import scenarios
+import scored
 import written
 from machines import BIN, OUT, TOP, FlowsError
 
@@ -67,10 +69,12 @@ def whole(rows, half):
 
 def write(rows):
     """docs/verdicts/"""
+    sets = scored.load()
     import heatmap      # matplotlib is wanted only here
     DOCS.mkdir(parents=True, exist_ok=True)
-    (DOCS / "README.md").write_text(written.report(rows), encoding="utf-8")
-    (DOCS / "results.json").write_text(written.results(rows), encoding="utf-8")
+    (DOCS / "README.md").write_text(written.report(rows, sets), encoding="utf-8")
+    (DOCS / "results.json").write_text(written.results(rows, scored.last(sets)),
+                                       encoding="utf-8")
     heatmap.draw(confusion.matrix(rows), DOCS / "confusion.svg")
 
 
@@ -86,7 +90,10 @@ def main():
         rows = rows_of(options.folder or OUT / half)
         if options.score:
             whole(rows, half)
-            write(rows)
+            if why := scored.differs(scored.load(), rows):
+                print(f"verdicts: {why}", file=sys.stderr)
+            else:
+                write(rows)
     except FlowsError as error:
         print(f"verdicts: {error}", file=sys.stderr)
         return 1

@@ -4,9 +4,11 @@
 import json
 
 import confusion
+import scored
 from confusion import VERDICTS, percent
 
 LICENCE = "SPDX-License-Identifier: GPL-2.0"     # JSON has no comments
+OF = ("number", "word", "policy")
 OPENING = """\
 <!-- SPDX-License-Identifier: GPL-2.0 -->
 
@@ -14,8 +16,9 @@ OPENING = """\
 
 Written by `make verdicts` (selftests/flows/verdicts.py); results.json has every flow. {count}
 flows of the virtual-time lab, each drawn from a seed and kept only where the counters of its path
-agree with its label: a scoring set, drawn by a word that was new when the policy was done, and
-scored by it once. selftests/flows/README.md has all such sets and what each policy made of them.
+agree with its label: scoring set {number}, drawn by the word "{word}", which was
+new when the policy of commit {policy} was done, and scored by that policy once.
+selftests/flows/README.md has all such sets and what each policy made of them.
 A verdict is right if it is the label, or is true of that flow, too, as with a path that
 carries its whole rate in spite of a loss in 100,000. Recall and precision of overruns
 count the label alone; an overrun that is called unknown is missed.
@@ -57,11 +60,13 @@ def wrong(rows):
              r["kernel"], f"{r['rtt'] * 1e3:.3g} ms"] for r in found]
 
 
-def report(rows):
-    """docs/verdicts/README.md"""
-    parts = [OPENING.format(count=len(rows)), "![](confusion.svg)",
+def report(rows, sets):
+    """docs/verdicts/README.md; @sets: scored.load()"""
+    parts = [OPENING.format(count=len(rows), **scored.last(sets)), "![](confusion.svg)",
              "\n".join(f"- {'holds' if ok else '**does not hold**'}: {sentence}"
                        for ok, sentence in confusion.held(rows)),
+             "One set has few overruns, and its interval is wide. Over several sets:",
+             scored.together(sets),
              "## Each label, each verdict", _matrix(rows), _labels(rows),
              "## By round trip, sender, kernel and scenario"]
     parts += [_breakdown(rows, key) for key in confusion.KEYS]
@@ -77,10 +82,11 @@ def report(rows):
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def results(rows):
-    """results.json: a flow a line"""
+def results(rows, of=None):
+    """results.json: a flow a line; @of: the scoring set, if it is one"""
+    which = f'"set": {json.dumps({key: of[key] for key in OF})},\n' if of else ""
     flows = ",\n".join(json.dumps(row) for row in rows)
-    return (f'{{"licence": "{LICENCE}",\n"matrix": {json.dumps(confusion.matrix(rows))},\n'
+    return (f'{{"licence": "{LICENCE}",\n{which}"matrix": {json.dumps(confusion.matrix(rows))},\n'
             f'"recall": {json.dumps(confusion.recall(rows))},\n'
             f'"precision": {json.dumps(confusion.precision(rows))},\n'
             f'"flows": [\n{flows}\n]}}\n')
