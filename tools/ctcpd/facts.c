@@ -31,7 +31,6 @@
 #define RECENT_US	120000000U	/* two minutes: some ten transfers of a second each */
 #define SECOND_US	1000000U	/* for a rate: five looks, or a poll */
 #define SECOND_MOST_US	3600000000U	/* between two samples; more does not fit */
-#define ALWAYS		900U	/* thousandths of the time: the clocks tick by jiffies */
 
 _Static_assert(sizeof(struct flow_facts) <= 288, "50,000 flows in 64 MB, with their samples");
 

@@ -18,6 +18,8 @@
 #include "spacing.h"
 #include "starts.h"
 
+#define ALWAYS	900U	/* thousandths of the time: the clocks tick by jiffies */
+
 /* Where a flow's time went; us but where it says otherwise */
 struct work {
 	uint64_t us, acked;		/* bytes */

@@ -127,7 +127,6 @@
 
 #define MOST		500U	/* thousandths of the time: half, so that no two are most */
 #define NETWORK_LEAST	250U	/* thousandths of the time */
-#define ALWAYS		900U	/* thousandths of the time: the clocks tick by jiffies */
 
 #define LOSSES_LEAST	3U	/* segments: fewer are no series of anything */
 #define LITTLE_LOSS	0.000001	/* of the segments: Reno's window is 1220 then */
