@@ -646,6 +646,39 @@ traffic()
 	apply eth1 $B 0 10ms >/dev/null
 }
 
+# --- what the kernel has not ---------------------------------------------------
+
+modules_are_found_by()
+{
+	sysctl -qw "kernel.modprobe=$1"
+}
+
+# Neither there nor to be loaded: builtin, as in the lab, it is always there.
+take_flower_away()
+{
+	defer "modules_are_found_by $(sysctl -n kernel.modprobe)"
+	modules_are_found_by /bin/false
+	rmmod cls_flower 2>/dev/null
+	! grep -qw cls_flower /proc/modules
+}
+
+without_flower()
+{
+	local found
+
+	host without_flower
+	found=$(sysctl -n kernel.modprobe)
+	if ! take_flower_away; then
+		skip "no flower" "it is in use on this machine"
+		return
+	fi
+	refuses "no flower" EOPNOTSUPP \
+		'TC classifier not found; flower is module cls_flower, CONFIG_NET_CLS_FLOWER' \
+		pace 950mbit
+	modules_are_found_by "$found"
+	works "flower again" pace 950mbit
+}
+
 paced
 shown
 gives_way
@@ -659,5 +692,6 @@ devices
 faults
 cut_short
 many
+in_virtual_time || without_flower
 ! in_virtual_time || traffic
 finish

@@ -12,6 +12,7 @@
 
 #include "choose.h"
 #include "kmod.h"
+#include "lacks.h"
 #include "site.h"
 #include "state.h"
 
@@ -277,6 +278,32 @@ static void test_all(void **state)
 	nlm_close(&nl);
 }
 
+/* --- what the kernel has not ------------------------------------------------ */
+
+static void test_lacks(void **state)
+{
+	struct err e = { "Specified qdisc kind is unknown" };
+
+	(void)state;
+	assert_int_equal(lacks_kind(-ENOENT, LACKS_QDISC, "htb", &e), -EOPNOTSUPP);
+	assert_string_equal(e.text,
+			    "Specified qdisc kind is unknown; htb is module sch_htb, CONFIG_NET_SCH_HTB");
+	strcpy(e.text, "TC classifier not found");
+	assert_int_equal(lacks_kind(-ENOENT, LACKS_CLASSIFIER, "flower", &e), -EOPNOTSUPP);
+	assert_string_equal(e.text,
+			    "TC classifier not found; flower is module cls_flower, CONFIG_NET_CLS_FLOWER");
+	/* no room for more */
+	memset(e.text, 'x', sizeof(e.text) - 1);
+	e.text[sizeof(e.text) - 1] = 0;
+	assert_int_equal(lacks_kind(-ENOENT, LACKS_QDISC, "fq", &e), -EOPNOTSUPP);
+	assert_int_equal(strlen(e.text), sizeof(e.text) - 1);
+	/* any other answer is not about the kind */
+	strcpy(e.text, "Invalid argument");
+	assert_int_equal(lacks_kind(-EINVAL, LACKS_QDISC, "htb", &e), -EINVAL);
+	assert_int_equal(lacks_kind(0, LACKS_QDISC, "htb", &e), 0);
+	assert_string_equal(e.text, "Invalid argument");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_named),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_lacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
