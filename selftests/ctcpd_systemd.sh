@@ -338,6 +338,30 @@ acts()
 	at_least "back: a user of its own" 1 "$(user)"
 }
 
+hindered()
+{
+	ask status --json | jq -e '.pacing.changes_error != null'
+}
+
+is_free()
+{
+	ask status --json | jq -e '.pacing.changes_error == null and .pacing.paced == 0'
+}
+
+# Its own user may not take back what an earlier run paced, and says who may, and how.
+left_behind()
+{
+	on_machine systemctl stop ctcpd
+	succeeds "left behind: by an earlier run" on_machine systemctl start ctcpd-act-hands
+	on_machine systemctl start ctcpd
+	succeeds "left behind: the log has the command" \
+		until_true "$WAIT" journal ctcpd 'as root, .*ctcp-setup undo'
+	succeeds "left behind: status says why" until_true "$WAIT" hindered
+	matches "left behind: it stays" 'rate 100Mbit' "$(classes)"
+	succeeds "left behind: taken back by hand" on_machine "$SBIN/ctcp-setup" undo eth1
+	succeeds "left behind: status has nothing more" until_true "$WAIT" is_free
+}
+
 # what is installed goes again, but for a configuration that somebody has changed
 uninstalled()
 {
@@ -369,6 +393,7 @@ make_units
 configure 1s
 drop_in ctcpd.service "WatchdogSec=$WATCHDOG" TimeoutAbortSec=1s
 boot "$SRC"
-cases ready lives reloaded killed hangs wrong_file denied paces paces_sockets acts stopped uninstalled
+cases ready lives reloaded killed hangs wrong_file denied paces paces_sockets acts left_behind stopped \
+	uninstalled
 power_off
 finish

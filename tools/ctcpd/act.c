@@ -118,6 +118,8 @@ void act_end(struct act *a)
 	if (!a)
 		return;
 	act_save(a, true, now_s());
+	if (!act_in_force(a))
+		act_unlock_for_good(a);
 	for (k = 0; k < HANDS_KINDS; k++)
 		end_hands(&a->by[k]);
 	act_unlock(a);

@@ -16,7 +16,6 @@
 #include "out.h"
 
 #define TRIES		16U	/* in one poll */
-#define LET_GO_MAX	16U	/* in one poll: a run each, of some tens of milliseconds */
 #define STEP_MAX	1024U	/* changes of one batch: some tenths of a second */
 
 /* --- what is in force ----------------------------------------------------- */
@@ -79,7 +78,7 @@ uint32_t act_in_force(const struct act *a)
 	return n;
 }
 
-static void device_is_free(struct act *a, struct act_hands *h, int ifindex)
+void act_device_is_free(struct act *a, struct act_hands *h, int ifindex)
 {
 	struct acting *e, *next;
 
@@ -89,176 +88,7 @@ static void device_is_free(struct act *a, struct act_hands *h, int ifindex)
 			act_note_force(a, e);
 }
 
-/* --- what waits for the next poll ----------------------------------------- */
-
-static void wait_for_device(struct act *a, struct act_hands *h, int ifindex)
-{
-	struct act_device *d = act_device(a, ifindex);
-
-	if (d)
-		d->waits = a->step;
-	else
-		device_is_free(a, h, ifindex);
-}
-
-static void wait_for(struct act *a, struct act_hands *h, const struct pace *p)
-{
-	struct acting *e = act_table_find(&a->table, &p->to);
-
-	if (e)
-		e->waits = a->step;
-	else
-		wait_for_device(a, h, p->ifindex);
-}
-
-/* --- standing down -------------------------------------------------------- */
-
-/* -errno: it is tried again with the next poll */
-static int let_go(struct act *a, struct act_hands *h, const struct pace *p, bool device)
-{
-	struct pace none = *p;
-	struct hands_result r;
-	struct err e = { "" };
-	int rc;
-
-	if (a->let_goes >= LET_GO_MAX)
-		return -EAGAIN;
-	a->let_goes++;
-	rc = h->hands.ops->let_go(&h->hands, p, device, &r, &e);
-	if (rc) {
-		log_say(a->log, LOG_DEBUG, "what somebody changed is let go of later: %s", e.text);
-		return rc;
-	}
-	none.rate = 0;
-	if (device)
-		device_is_free(a, h, p->ifindex);
-	else
-		act_force(a, h, &none);
-	return 0;
-}
-
-static void leaves(struct act_leaving *l, const struct acting *e)
-{
-	int64_t s = e->search.again - e->search.seen;
-
-	if (!l->n || s < l->least_s)
-		l->least_s = s;
-	if (!l->n || s > l->most_s)
-		l->most_s = s;
-	l->n++;
-}
-
-static void stand_down_device(struct act *a, int ifindex, const char *why, int64_t now)
-{
-	struct act_leaving l = { 0 };
-	struct acting *e, *next;
-
-	act_table_each(&a->table, e, next)
-		if (!e->gone && e->ifindex == ifindex && (e->search.rate || e->force) &&
-		    act_stand_down(a, e, why, now))
-			leaves(&l, e);
-	if (l.n)
-		act_tell_left_device(a, ifindex, &l, why);
-}
-
-/* Somebody else's: it is let go of, where it is ours so far */
-static void stand_down(struct act *a, struct act_hands *h, const struct pace *p, bool device,
-		       const char *why, int64_t now)
-{
-	struct acting *e = act_table_find(&a->table, &p->to);
-
-	if (device)
-		stand_down_device(a, p->ifindex, why, now);
-	else if (e && act_stand_down(a, e, why, now))
-		act_tell_left(a, e, why);
-	if (!h->hands.ops->let_go || !paced_get(&h->now, p->ifindex, &p->to) ||
-	    !let_go(a, h, p, device))
-		return;
-	if (device)
-		wait_for_device(a, h, p->ifindex);
-	else
-		wait_for(a, h, p);
-}
-
-/* --- what cannot be done -------------------------------------------------- */
-
-/* Whoever may instead has all that is pinned: act_unlock() */
-static void close_all(struct act *a)
-{
-	int k;
-
-	for (k = 0; k < HANDS_KINDS; k++)
-		a->by[k].hands.ops->close(&a->by[k].hands);
-}
-
-/* The first of a poll: what comes behind it is mostly the same */
-static void hinder(struct act *a, const struct act_hands *h, const char *why)
-{
-	if (!a->hindered[0])
-		snprintf(a->hindered, sizeof(a->hindered), "pacing by %s cannot be changed: %.700s",
-			 h->hands.ops->name, why);
-}
-
-static void cannot_take_back(struct act *a, const struct act_hands *h, const char *why)
-{
-	hinder(a, h, why);
-	log_state(a->log, LOG_ERR, h->hands.ops->name, "stays",
-		  "what is paced cannot be taken back, though mode = observe: %.700s; %s", why,
-		  h->hands.ops->by_hand);
-}
-
-static void cannot(struct act *a, const char *why)
-{
-	if (!a->unable[0])
-		log_state(a->log, LOG_ERR, "act", why,
-			  "pacing can be neither set nor taken back, though mode = act: %s", why);
-	out_copy(a->unable, sizeof(a->unable), why);
-	close_all(a);
-	act_unlock(a);
-}
-
-static void failed(struct act *a, const struct act_hands *h, int rc, const char *why)
-{
-	char state[24];
-
-	snprintf(state, sizeof(state), "failed %d", -rc);
-	a->totals.failed += a->failed != a->step;
-	a->failed = a->step;
-	hinder(a, h, why);
-	log_state(a->log, LOG_ERR, h->hands.ops->name, state,
-		  "pacing by %s cannot be changed: %s; what is paced stays so, and it is tried again with each poll",
-		  h->hands.ops->name, why);
-}
-
-/* What an administrator began is his to end. */
-static void waits_for_him(struct act *a, const struct act_hands *h, const char *why)
-{
-	hinder(a, h, why);
-	log_state(a->log, LOG_WARNING, h->hands.ops->name, "waits", "pacing stays as it is: %s",
-		  why);
-}
-
-static void went_well(struct act *a, const struct act_hands *h)
-{
-	const char *subject = h->hands.ops->name;
-
-	if (!log_is_new(&a->log->said, subject))
-		log_state(a->log, LOG_NOTICE, subject, "well", "pacing by %s can be changed again",
-			  subject);
-}
-
-/* Of all, not of one */
-static void failed_whole(struct act *a, const struct act_hands *h, int rc, const char *why)
-{
-	if ((rc == -EACCES || rc == -EPERM) && a->mode == MODE_OBSERVE)
-		cannot_take_back(a, h, why);
-	else if (rc == -EACCES || rc == -EPERM)
-		cannot(a, why);
-	else if (rc == -EALREADY)
-		waits_for_him(a, h, why);
-	else if (rc != -EAGAIN)
-		failed(a, h, rc, why);
-}
+/* --- what one cannot have -------------------------------------------------- */
 
 /* More than its device carries: no rate is as good as that one. */
 static void refuse_rate(struct act *a, struct act_hands *h, const struct pace *p,
@@ -267,7 +97,7 @@ static void refuse_rate(struct act *a, struct act_hands *h, const struct pace *p
 	struct acting *e = act_table_find(&a->table, &p->to);
 
 	if (!e || !e->force) {
-		stand_down(a, h, p, false, why, now);
+		act_leave(a, h, p, false, why, now);
 		return;
 	}
 	e->search.state = SEARCH_KEPT;
@@ -290,26 +120,26 @@ static bool failed_at(struct act *a, struct act_hands *h, const struct pace *p,
 	case -EAGAIN:
 	case -EALREADY:
 	case -EACCES:
-		failed_whole(a, h, rc, why);
+		act_failed_whole(a, h, rc, why);
 		return false;
 	case -EPERM:
-		stand_down(a, h, p, r->device, why, now);
+		act_leave(a, h, p, r->device, why, now);
 		return true;
 	case -EOPNOTSUPP:
 		act_device_unfit(a, p->ifindex, h - a->by, why);
 		if (!p->rate)
-			wait_for_device(a, h, p->ifindex);
+			act_wait_for_device(a, h, p->ifindex);
 		return true;
 	case -ENODEV:
 	case -ENETDOWN:
-		wait_for_device(a, h, p->ifindex);
+		act_wait_for_device(a, h, p->ifindex);
 		return true;
 	case -ERANGE:
 		refuse_rate(a, h, p, why, now);
 		return true;
 	default:
-		failed(a, h, rc, why);
-		wait_for(a, h, p);
+		act_failed(a, h, rc, why);
+		act_wait_for(a, h, p);
 		return true;
 	}
 }
@@ -417,15 +247,7 @@ static void took(struct act *a, struct act_hands *h, const struct pace *list, ui
 	for (i = 0; i < n; i++)
 		tell_change(a, h, &list[i]);
 	a->totals.paced_changes += n;
-	went_well(a, h);
-}
-
-static void say_notes(struct act *a, const struct hands_result *r)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->notes.n; i++)
-		log_state(a->log, LOG_NOTICE, r->notes.text[i], "said", "%s", r->notes.text[i]);
+	act_went_well(a, h);
 }
 
 /* True: once more */
@@ -437,14 +259,14 @@ static bool try_step(struct act *a, struct act_hands *h, const struct pace *list
 	int rc = h->hands.ops->apply(&h->hands, list, n, a->one_lock, &r, &e);
 
 	act_busy_note(a, h, rc, e.text);
-	say_notes(a, &r);
+	act_say_notes(a, &r);
 	if (!rc) {
 		took(a, h, list, n);
 		return true;
 	}
 	if (r.at < n)
 		return failed_at(a, h, &list[r.at], &r, rc, e.text, now);
-	failed_whole(a, h, rc, e.text);
+	act_failed_whole(a, h, rc, e.text);
 	return false;
 }
 
@@ -463,11 +285,20 @@ static void step_by(struct act *a, struct act_hands *h, int64_t now)
 	}
 }
 
-/* One that observes, and has nothing to take back, is in nobody's way. */
-static void unlock_if_done(struct act *a)
+/* What an earlier run paced, and this process may not change: another one may by now. */
+static void stays(struct act *a)
 {
-	if (a->mode == MODE_OBSERVE && !act_in_force(a))
-		act_unlock(a);
+	struct err e = { "" };
+	int k, rc = act_lock(a, &e);
+
+	for (k = 0; k < HANDS_KINDS && rc; k++) {
+		struct act_hands *h = &a->by[k];
+
+		if (h->now.n && rc == -EBUSY)
+			act_not_ours(a, h);
+		else if (h->now.n)
+			act_cannot_take_back(a, h, e.text);
+	}
 }
 
 static bool may_step(const struct act *a)
@@ -479,6 +310,8 @@ void act_step(struct act *a, int64_t now)
 {
 	int k;
 
+	if (a->lock < 0 && a->mode == MODE_OBSERVE && act_in_force(a))
+		stays(a);
 	if (!may_step(a))
 		return;
 	for (k = 0; k < HANDS_KINDS; k++)
@@ -488,7 +321,7 @@ void act_step(struct act *a, int64_t now)
 	for (k = 0; k < HANDS_KINDS; k++)
 		if (a->by[k].known && a->by[k].holds && may_step(a))
 			step_by(a, &a->by[k], now);
-	unlock_if_done(a);
+	act_unlock_if_done(a);
 }
 
 /* Also where nothing may be changed at present: what is paced goes on, by whoever has it. */
@@ -502,299 +335,6 @@ void act_hands_tick(struct act *a)
 		int rc = h->hands.ops->tick(&h->hands, &e);
 
 		if (rc)
-			failed_whole(a, h, rc, e.text);
+			act_failed_whole(a, h, rc, e.text);
 	}
-}
-
-/* --- what there is -------------------------------------------------------- */
-
-/* One that was killed between kernel and history has its rate from the kernel. */
-static void resume(struct search *s, uint64_t rate, int64_t now)
-{
-	uint64_t kept = s->state == SEARCH_KEPT ? s->rate : 0;
-	uint64_t proved = kept ? s->low : 0;
-
-	if (s->rate == rate || s->state == SEARCH_TAKEN_BACK)
-		return;
-	s->settling = true;
-	s->rate = rate;
-	if (!s->seen) {
-		s->state = SEARCH_KEPT;
-		s->low = rate;
-		s->seen = now;
-		s->counted = now;
-		return;
-	}
-	s->state = SEARCH_TRYING;
-	s->upward = proved && rate > proved;
-	s->low = s->upward ? proved : 0;
-	s->high = kept > rate ? kept : 0;
-	s->step = rate / 20 + 1;
-}
-
-struct knowing {
-	struct act *act;
-	struct act_hands *hands;
-	int64_t now;
-};
-
-static int know_one(const struct hand *h, void *data)
-{
-	const struct knowing *k = data;
-	struct act *a = k->act;
-	struct acting *e;
-
-	if (h->state == HAND_GONE)
-		return 0;
-	e = act_takes(a, &h->pace.to) ? act_table_add(&a->table, &h->pace.to, k->now) : NULL;
-	if (e) {
-		e->rtt_us = e->rtt_us ?: h->pace.rtt_us;
-		resume(&e->search, h->pace.rate, k->now);
-		e->dirty = true;
-		act_device_moved(a, e, h->pace.ifindex);
-	}
-	act_force(a, k->hands, &h->pace);
-	return 0;
-}
-
-/* An earlier run that was cut short is taken back; it makes the folder of the lock, too. */
-static int recover(struct act *a, struct act_hands *h, struct err *e)
-{
-	struct hands_result r = { .at = HANDS_NOBODY };
-	int rc = h->hands.ops->apply(&h->hands, NULL, 0, a->one_lock, &r, e);
-
-	say_notes(a, &r);
-	return rc ?: act_lock(a, e);
-}
-
-bool act_is_known(const struct act *a)
-{
-	int k;
-
-	for (k = 0; k < HANDS_KINDS; k++)
-		if (!a->by[k].known)
-			return false;
-	return true;
-}
-
-void act_unknow(struct act *a)
-{
-	int k;
-
-	for (k = 0; k < HANDS_KINDS; k++)
-		a->by[k].known = false;
-}
-
-static const char *what_they_pace(const struct act_hands *h, char subject[32])
-{
-	snprintf(subject, 32, "what %s pace", h->hands.ops->name);
-	return subject;
-}
-
-/* Not held back for a minute: it is not looked for again. */
-static void say_known(struct act *a, const struct act_hands *h)
-{
-	char subject[32];
-
-	what_they_pace(h, subject);
-	if (log_is_new(&a->log->said, subject))
-		return;
-	log_say(a->log, LOG_NOTICE, "%s can be looked at again", subject);
-	log_forget(&a->log->said, subject);
-}
-
-/* Whoever observes is told, and asks again by and by. */
-static void say_unknown(struct act *a, struct act_hands *h, const char *why)
-{
-	char subject[32];
-
-	snprintf(h->unknown, sizeof(h->unknown),
-		 "what an earlier run may have paced by %s cannot be looked at: %.700s",
-		 h->hands.ops->name, why);
-	log_state(a->log, LOG_WARNING, what_they_pace(h, subject), "unknown",
-		  "what an earlier run may have paced stays%s, as it cannot be looked at: %.700s; %s",
-		  a->mode == MODE_ACT ? ", and nothing is paced anew" : "", why,
-		  h->hands.ops->by_hand);
-}
-
-/*
- * Whoever observes as a user of his own may often not see what is pinned.  Where no ctcpd has
- * paced since the machine was booted, that is nothing.
- */
-static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t now)
-{
-	struct knowing k = { a, h, now };
-	struct err e = { "" };
-	int rc = a->mode == MODE_ACT ? recover(a, h, &e) : 0;
-
-	rc = rc ?: h->hands.ops->look(&h->hands, know_one, &k, &e);
-	act_busy_note(a, h, rc, e.text);
-	if (rc == -EOPNOTSUPP && !was_locked)
-		rc = 0;
-	h->known = !rc;
-	h->unknown[0] = 0;
-	if (!rc)
-		say_known(a, h);
-	else if (rc == -EOPNOTSUPP || (rc != -EAGAIN && a->mode != MODE_ACT))
-		say_unknown(a, h, e.text);
-	else if (a->mode == MODE_ACT)
-		failed_whole(a, h, rc, e.text);
-}
-
-/*
- * In `observe` nothing of ours is expected, and often it may not even be asked.  What another
- * daemon paces is its own, whatever the mode of this one.
- */
-void act_know(struct act *a, int64_t now)
-{
-	bool was_locked = act_is_known(a) || act_was_locked();
-	struct err e = { "" };
-	int k, rc = act_lock(a, &e);
-
-	if (rc == -EBUSY && a->mode == MODE_ACT)
-		cannot(a, e.text);
-	if (rc == -EBUSY)
-		return;
-	for (k = 0; k < HANDS_KINDS && !(a->mode == MODE_ACT && a->unable[0]); k++)
-		if (!a->by[k].known)
-			know_by(a, &a->by[k], was_locked, now);
-	unlock_if_done(a);
-}
-
-/* --- what has become of it ------------------------------------------------ */
-
-struct looking {
-	struct act *act;
-	struct act_hands *hands;
-	struct hand *changed;
-	uint32_t n;
-};
-
-static int look_one(const struct hand *h, void *data)
-{
-	struct looking *l = data;
-	struct act *a = l->act;
-	struct acting *e = act_table_find(&a->table, &h->pace.to);
-	const struct pace *p = paced_get(&l->hands->now, h->pace.ifindex, &h->pace.to);
-	struct hand *list;
-
-	if (e)
-		e->told = a->look;
-	if (h->state == HAND_SET && (!p || p->rate != h->pace.rate))
-		act_force(a, l->hands, &h->pace);
-	if (h->state != HAND_CHANGED)
-		return 0;
-	list = grown(l->changed, l->n, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	l->changed = list;
-	list[l->n++] = *h;
-	return 0;
-}
-
-/* What all of a device have in common is one thing that was changed. */
-static void changed(const struct looking *l, int64_t now)
-{
-	int last = 0;
-	uint32_t i;
-
-	for (i = 0; i < l->n; i++) {
-		const struct hand *h = &l->changed[i];
-
-		if (h->device && h->pace.ifindex == last)
-			continue;
-		last = h->device ? h->pace.ifindex : last;
-		stand_down(l->act, l->hands, &h->pace, h->device, h->why, now);
-	}
-}
-
-#define LET_GO	"an administrator set up his own there, or took it away"
-
-static bool is_missing(const struct looking *l, const struct acting *e, int ifindex)
-{
-	return !e->gone && e->told != l->act->look && e->ifindex == ifindex &&
-	       paced_get(&l->hands->now, ifindex, &e->to);
-}
-
-static bool any_missing(const struct looking *l, int ifindex)
-{
-	struct acting *e, *next;
-
-	act_table_each(&l->act->table, e, next)
-		if (is_missing(l, e, ifindex))
-			return true;
-	return false;
-}
-
-/* False: that is not known at present, and is asked again with the next look. */
-static bool why_missing(const struct looking *l, int ifindex, struct err *why)
-{
-	struct hands *h = &l->hands->hands;
-	int rc = h->ops->unrecorded ? h->ops->unrecorded(h, ifindex, why) : 0;
-
-	if (!rc)
-		err_set(why, 0, LET_GO);
-	return !rc || rc == -EPERM;
-}
-
-/* Of one device: all that is not told of any more */
-static void missing_on(const struct looking *l, int ifindex, int64_t now)
-{
-	struct acting *e, *next, *last = NULL;
-	struct act_leaving left = { 0 };
-	struct act *a = l->act;
-	struct err why = { "" };
-
-	if (!any_missing(l, ifindex) || !why_missing(l, ifindex, &why))
-		return;
-	act_table_each(&a->table, e, next) {
-		if (!is_missing(l, e, ifindex))
-			continue;
-		paced_clear(&l->hands->now, ifindex, &e->to);
-		act_note_force(a, e);
-		if (!act_stand_down(a, e, why.text, now))
-			continue;
-		last = e;
-		leaves(&left, e);
-	}
-	if (left.n == 1)
-		act_tell_left(a, last, why.text);
-	else if (left.n)
-		act_tell_left_device(a, ifindex, &left, why.text);
-}
-
-static void missing(const struct looking *l, int64_t now)
-{
-	const struct act *a = l->act;
-	uint32_t i;
-
-	for (i = 0; i < a->n_devices; i++)
-		missing_on(l, a->devices[i].ifindex, now);
-}
-
-static void look_by(struct act *a, struct act_hands *h, int64_t now)
-{
-	struct looking l = { .act = a, .hands = h };
-	struct err e = { "" };
-	int rc;
-
-	a->look++;
-	rc = h->hands.ops->look(&h->hands, look_one, &l, &e);
-	act_busy_note(a, h, rc, e.text);
-	if (!rc) {
-		changed(&l, now);
-		missing(&l, now);
-	} else {
-		failed_whole(a, h, rc, e.text);
-	}
-	free(l.changed);
-}
-
-void act_look(struct act *a, int64_t now)
-{
-	int k;
-
-	for (k = 0; k < HANDS_KINDS; k++)
-		if (a->by[k].known && a->by[k].now.n && act_acts(a))
-			look_by(a, &a->by[k], now);
 }

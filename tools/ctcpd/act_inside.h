@@ -186,21 +186,47 @@ void act_merge(struct act *a, struct remotes *rs, int64_t now);
 bool act_is_stranger(const struct act *a, const struct remote *r, const struct observation *o);
 
 /* act_hands.c */
-void act_unknow(struct act *a);			/* it is to be read again */
-bool act_is_known(const struct act *a);
 uint32_t act_in_force(const struct act *a);	/* so many remotes and subnets */
 enum hands_kind act_forced_by(const struct act *a, const struct acting *e);
-void act_know(struct act *a, int64_t now);	/* what the kernel has, at first */
-void act_look(struct act *a, int64_t now);	/* ... with each poll */
 void act_step(struct act *a, int64_t now);	/* what is wanted */
 void act_hands_tick(struct act *a);
 void act_force(struct act *a, struct act_hands *h, const struct pace *p);
 /* What is in force of a search, after its device is another one */
 void act_note_force(struct act *a, struct acting *e);
+void act_device_is_free(struct act *a, struct act_hands *h, int ifindex);
+
+/* act_know.c */
+void act_know(struct act *a, int64_t now);	/* what the kernel has, at first */
+void act_unknow(struct act *a);			/* it is to be read again */
+bool act_is_known(const struct act *a);
+
+/* act_look.c: with each poll */
+void act_look(struct act *a, int64_t now);
+void act_not_ours(struct act *a, struct act_hands *h);	/* another daemon's: to be read again */
+
+/* act_leave.c: until the next poll */
+void act_wait_for(struct act *a, struct act_hands *h, const struct pace *p);
+void act_wait_for_device(struct act *a, struct act_hands *h, int ifindex);
+/* Somebody else's by now: it is let go of, where it is ours so far */
+void act_leave(struct act *a, struct act_hands *h, const struct pace *p, bool device,
+	       const char *why, int64_t now);
+void act_leaving_add(struct act_leaving *l, const struct acting *e);
+
+/* act_failed.c: of all that has changed, not of one */
+void act_failed_whole(struct act *a, const struct act_hands *h, int rc, const char *why);
+void act_failed(struct act *a, const struct act_hands *h, int rc, const char *why);
+/* In `observe` */
+void act_cannot_take_back(struct act *a, const struct act_hands *h, const char *why);
+void act_cannot(struct act *a, const char *why);	/* in `act`, and this process may not */
+void act_went_well(struct act *a, const struct act_hands *h);
 
 /* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
 int act_lock(struct act *a, struct err *e);
 void act_unlock(struct act *a);
+/* Nothing is paced: its file goes, too, unless some of that could not be looked at */
+void act_unlock_for_good(struct act *a);
+/* One that observes, and has nothing to take back, is in nobody's way. */
+void act_unlock_if_done(struct act *a);
 bool act_lock_is_removed(const struct act *a);	/* its file, by somebody */
 /* Whether one has been here since the machine was booted, as far as that can be told */
 bool act_was_locked(void);
@@ -218,5 +244,6 @@ void act_tell_left(struct act *a, const struct acting *e, const char *why);
 void act_tell_left_device(struct act *a, int ifindex, const struct act_leaving *l, const char *why);
 void act_tell_room(struct act *a, const struct acting *e, int64_t now);
 void act_tell_end(struct act *a);
+void act_say_notes(struct act *a, const struct hands_result *r);
 
 #endif

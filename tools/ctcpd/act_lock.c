@@ -4,6 +4,9 @@
  * file that it has locked for as long as it may, which it cannot forget to give back.  Where
  * somebody removes that file the next daemon would lock another one, so that it is looked at with
  * each poll.
+ *
+ * The file goes with the last that is paced: to who observes as a user of his own, and may not see
+ * what is pinned, its absence says that nothing is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +20,16 @@
 #include "holder.h"
 #include "store.h"
 
-static int lock(const char *path, struct err *e)
+#define LOCK_TRIES	8U	/* who has it may remove it: it is another file then */
+
+static bool is_removed(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && !st.st_nlink;
+}
+
+static int lock_once(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600), rc;
 	char pid[PID_LEN] = "";
@@ -35,6 +47,18 @@ static int lock(const char *path, struct err *e)
 		err_set(e, rc, "another ctcpd paces");
 	close(fd);
 	return rc;
+}
+
+static int lock(const char *path, struct err *e)
+{
+	unsigned int tries = LOCK_TRIES;
+	int fd = lock_once(path, e);
+
+	while (fd >= 0 && is_removed(fd) && --tries) {
+		close(fd);
+		fd = lock_once(path, e);
+	}
+	return fd;
 }
 
 static void path_of(const struct store *s, char *path, size_t len)
@@ -62,9 +86,7 @@ int act_lock(struct act *a, struct err *e)
 
 bool act_lock_is_removed(const struct act *a)
 {
-	struct stat st;
-
-	return a->lock >= 0 && !fstat(a->lock, &st) && !st.st_nlink;
+	return a->lock >= 0 && is_removed(a->lock);
 }
 
 bool act_was_locked(void)
@@ -87,4 +109,25 @@ void act_unlock(struct act *a)
 	if (a->lock >= 0)
 		close(a->lock);
 	a->lock = -1;
+}
+
+void act_unlock_for_good(struct act *a)
+{
+	struct store s;
+	struct err unsaid;
+	char path[320];
+
+	if (a->lock >= 0 && !is_removed(a->lock) && act_is_known(a) &&
+	    !store_open(&s, &unsaid)) {
+		path_of(&s, path, sizeof(path));
+		unlink(path);
+		store_close(&s);
+	}
+	act_unlock(a);
+}
+
+void act_unlock_if_done(struct act *a)
+{
+	if (a->mode == MODE_OBSERVE && !act_in_force(a))
+		act_unlock_for_good(a);
 }

@@ -175,3 +175,11 @@ void act_tell_end(struct act *a)
 	a->lines = 0;
 	a->left_out = 0;
 }
+
+void act_say_notes(struct act *a, const struct hands_result *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->notes.n; i++)
+		log_state(a->log, LOG_NOTICE, r->notes.text[i], "said", "%s", r->notes.text[i]);
+}

@@ -230,6 +230,61 @@ static void lock_is_removed(void **state)
 	assert_said(w, "left alone", 0);
 }
 
+static bool has_lock_file(const struct world *w)
+{
+	char command[PATH_MAX + 32];
+
+	snprintf(command, sizeof(command), "ls '%s'/ctcpd-*.lock >/dev/null 2>&1",
+		 w->place->dir);
+	return system(command) == 0;
+}
+
+/* Whoever may not look takes its absence for nothing. */
+static void lock_goes_with_the_last(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(has_lock_file(w));
+	end(w, true);
+	assert_false(has_lock_file(w));
+	begin(w);
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	end(w, true);
+	assert_true(has_lock_file(w));
+	w->config.mode = MODE_OBSERVE;
+	w->pinned_rc = -EOPNOTSUPP;
+	begin(w);
+	polls(w, 1);
+	assert_int_equal(w->kernel.n, 0);
+	assert_true(has_lock_file(w));
+	w->pinned_rc = 0;
+	polls(w, 13);
+	assert_false(has_lock_file(w));
+}
+
+/* The one that had it removes it between open() and flock(). */
+static void lock_is_another_file(void **state)
+{
+	struct world *w = *state;
+	struct second b;
+
+	end(w, true);
+	w->removes = 3;
+	begin(w);
+	assert_int_equal(w->removes, 0);
+	assert_false(act_lock_is_removed(w->act));
+	second_begin(&b, w, MODE_ACT);
+	assert_true(is_refused(&b));
+	second_end(&b, w->now);
+	/* that of the next one stays, where somebody has removed ours */
+	remove_lock(w);
+	second_begin(&b, w, MODE_ACT);
+	end(w, true);
+	assert_true(has_lock_file(w));
+	second_end(&b, w->now);
+}
+
 static void another_daemon_takes_over(void **state)
 {
 	struct world *w = *state;
@@ -253,6 +308,93 @@ static void another_daemon_takes_over(void **state)
 	begin(w);
 	assert_true(act_totals(w->act)->acts);
 	second_end(&b, w->now);
+}
+
+/* --- in `observe`, and without the lock ------------------------------------- */
+
+#define STAYS	"pacing by classes cannot be changed: "
+#define BY_HAND	"as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV"
+
+/* As of a user who may read the state, and not write beside it */
+static void observes_what_stays(struct world *w)
+{
+	char none[128];
+
+	settle_all(w);
+	end(w, true);
+	snprintf(none, sizeof(none), "%s/none", w->place->dir);
+	setenv("CTCP_RUNDIR", none, 1);
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 30);
+}
+
+static void stays_and_is_told(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	observes_what_stays(w);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	assert_non_null(strstr(act_totals(w->act)->hindered, STAYS));
+	assert_said(w, BY_HAND, 1);
+	assert_said(w, "has been taken back", 0);
+	/* it is not known to be gone where it cannot be looked for */
+	w->look_rc = -EACCES;
+	polls(w, 3);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	w->look_rc = 0;
+	/* by hand */
+	paced_clear_device(&w->kernel, 1);
+	paced_clear_device(&w->state, 1);
+	polls(w, 3);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+	assert_said(w, "what an earlier run paced by classes has been taken back", 1);
+}
+
+/* Some of it by hand, and of another rate, and the rest as soon as it may */
+static void stays_until_it_may(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 50 * MB);
+
+	observes_what_stays(w);
+	paced_clear(&w->kernel, 1, &other->remote.addr);
+	paced_clear(&w->state, 1, &other->remote.addr);
+	w->kernel.list[0].rate = 70 * MB;
+	w->state.list[0].rate = 70 * MB;
+	polls(w, 1);
+	assert_int_equal(act_totals(w->act)->paced, 1);
+	assert_int_equal(acting_of(w, s)->force, 70 * MB);
+	assert_int_equal(acting_of(w, other)->force, 0);
+	setenv("CTCP_RUNDIR", w->place->dir, 1);
+	polls(w, 1);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+}
+
+/* One that may has begun meanwhile: what is paced is its own. */
+static void stays_and_is_anothers(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	struct second b;
+
+	observes_what_stays(w);
+	setenv("CTCP_RUNDIR", w->place->dir, 1);
+	second_begin(&b, w, MODE_ACT);
+	polls(w, 14);
+	assert_int_not_equal(rate_of(w, s), 0);
+	assert_int_equal(act_totals(w->act)->paced, 0);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+	assert_said(w, "has been taken back", 0);
+	second_end(&b, w->now);
+	/* it ends, and leaves it */
+	polls(w, 13);
+	assert_int_equal(rate_of(w, s), 0);
 }
 
 /* Which sees nothing of ours, or cannot look */
@@ -282,8 +424,13 @@ int main(void)
 		TEST(reboot),
 		TEST(look_comes_later),
 		TEST(another_daemon),
+		TEST(lock_goes_with_the_last),
+		TEST(lock_is_another_file),
 		TEST(another_daemon_takes_over),
 		TEST(lock_is_removed),
+		TEST(stays_and_is_told),
+		TEST(stays_until_it_may),
+		TEST(stays_and_is_anothers),
 		TEST(observer_is_in_nobodys_way),
 	};
 

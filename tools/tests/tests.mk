@@ -30,7 +30,7 @@ ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit hands_unrecorded \
 	 hands_takes_device hands_read_device hands_bpf_can hands_bpf_is_pinned hands_bpf_drop_others \
 	 hands_bpf_open hands_bpf_close hands_bpf_apply hands_bpf_tick hands_bpf_look \
 	 hands_bpf_is_used theirs_read theirs_check theirs_free remotes_each \
-	 if_indextoname if_nametoindex
+	 if_indextoname if_nametoindex flock
 
 # the programs themselves, for tests of the command line
 $(T)/ctcp-setup: $(SAN_PARTS) $(O)/obj-san/ctcp-setup.o
