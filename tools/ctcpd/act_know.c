@@ -134,7 +134,7 @@ static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t
 	h->unknown[0] = 0;
 	if (!rc)
 		say_known(a, h);
-	else if (rc == -EOPNOTSUPP || (rc != -EAGAIN && a->mode != MODE_ACT))
+	else if (rc == -EOPNOTSUPP || rc == -ESTALE || (rc != -EAGAIN && a->mode != MODE_ACT))
 		say_unknown(a, h, e.text);
 	else if (a->mode == MODE_ACT)
 		act_failed_whole(a, h, rc, e.text);

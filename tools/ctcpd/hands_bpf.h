@@ -47,7 +47,7 @@
 int hands_bpf_can(struct err *e);
 /*
  * Whether something is pinned of this network namespace: 1, 0.  -EOPNOTSUPP: this process may not
- * see that, or it is another version's, which it cannot go on with
+ * see that; -ESTALE: it is another version's, which it cannot go on with
  */
 int hands_bpf_is_pinned(struct err *e);
 /* What is another version's goes, as far as it can: pace_pins.h */

@@ -65,7 +65,7 @@ static int look_at_others(const char *root, uint64_t cookie, struct err *e)
 	closedir(d);
 	if (!there)
 		return 0;
-	return err_set(e, -EOPNOTSUPP,
+	return err_set(e, -ESTALE,
 		       "what another version of ctcpd pinned is at %s; rm -r %s ends it for connections that begin",
 		       dir, dir);
 }

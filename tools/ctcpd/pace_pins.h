@@ -20,8 +20,8 @@
 
 void pace_pins_name(char dir[PACE_DIR], const char *root, uint64_t cookie, unsigned int layout);
 /*
- * Whether this version's are there: 1, 0.  -EOPNOTSUPP: that cannot be seen, or those that are
- * there are another version's
+ * Whether this version's are there: 1, 0.  -EOPNOTSUPP: that cannot be seen; -ESTALE: those that
+ * are there are another version's
  */
 int pace_pins_look(const char *root, uint64_t cookie, struct err *e);
 /* Those of other versions go, as far as they can; a note of each folder that went */

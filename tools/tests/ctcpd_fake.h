@@ -65,6 +65,7 @@ struct world {
 	struct paced sockets;		/* paced by BPF, and so pinned */
 	int takes_rc, can_rc, open_rc, tick_rc, theirs_rc, pinned_rc;
 	bool others;			/* another version has pinned something, too */
+	bool others_held;		/* ..., and paces by it */
 	bool loaded;			/* the program */
 	bool detached;			/* by somebody */
 	struct prefix theirs;		/* an administrator's, family 0: none */
@@ -285,15 +286,15 @@ int __wrap_hands_bpf_is_pinned(struct err *e)
 	if (world->pinned_rc)
 		return err_set(e, world->pinned_rc, "it cannot be looked for");
 	if (world->others)
-		return err_set(e, -EOPNOTSUPP, "another version has pinned it");
+		return err_set(e, -ESTALE, "another version has pinned it");
 	return world->sockets.n || world->loaded;
 }
 
 void __wrap_hands_bpf_drop_others(struct notes *notes)
 {
-	if (world->others)
+	if (world->others && !world->others_held)
 		note(notes, "what another version has pinned is unpinned");
-	world->others = false;
+	world->others &= world->others_held;
 }
 
 int __wrap_hands_bpf_open(struct hands_bpf **h, struct err *e)

@@ -322,6 +322,7 @@ static void acts_without_seeing_pins(void **state)
 	struct world *w = *state;
 	struct sim *s = remote(w, 2, 7, 100 * MB);
 
+	settle_all(w);
 	end(w, true);
 	w->pinned_rc = -EOPNOTSUPP;
 	begin(w);
@@ -346,7 +347,13 @@ static void another_versions_pins(void **state)
 	assert_true(w->others);
 	assert_said(w, "as it cannot be looked at: another version has pinned it", 1);
 	w->config.mode = MODE_ACT;
+	w->others_held = true;
 	act_reload(w->act, w->now);
+	polls(w, 3);
+	assert_int_equal(act_totals(w->act)->failed, 0);
+	assert_non_null(strstr(act_totals(w->act)->hindered, "another version has pinned it"));
+	w->others_held = false;
+	polls(w, 1);
 	assert_false(w->others);
 	assert_said(w, "what another version has pinned is unpinned", 1);
 	settle_all(w);

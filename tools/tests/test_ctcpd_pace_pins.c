@@ -137,7 +137,7 @@ static void another_versions(void **state)
 	(void)state;
 	pin("4711-2");
 	pin("4712-2");
-	assert_look(-EOPNOTSUPP, "/4711-2 ends it for connections that begin");
+	assert_look(-ESTALE, "/4711-2 ends it for connections that begin");
 	pace_pins_drop_others(root, COOKIE, &notes);
 	assert_int_equal(notes.n, 1);
 	assert_non_null(strstr(notes.text[0], "/4711-2: its connections keep their rate until"));
