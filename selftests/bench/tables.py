@@ -2,19 +2,22 @@
 """The table of an experiment.
 
 A line for each run, or, where there are many runs on two axes, a table for each measure,
-with a line for each value of the first and a column for each of the second.
+with a line for each value of the first and a column for each of the second.  Where that line
+would be too wide to read, and there are fewer runs than figures, a column for each run.
 """
 
 from judge import shown
 
 LONG = 16           # runs: a table of more is pivoted
+WIDE = 11           # figures in a line: one of more is turned
+MODEL = ": model"
 
 
 def of(experiment):
     """[[[cell]]]: its tables, of each the head first"""
     tables = [pivoted(experiment, m) for m in experiment["description"]["measure"]]
     more = [tried(experiment)] if "searched" in experiment else []
-    return (tables if all(tables) else [by_run(experiment)]) + more
+    return (tables if all(tables) else [turned_if_wide(by_run(experiment))]) + more
 
 
 def cell(row):
@@ -45,6 +48,18 @@ def by_run(experiment):
             cell(by[name]) if key == "value" else shown(by[name].get(key))
             for name, key in columns])
     return lines
+
+
+def turned_if_wide(table):
+    """[[cell]]: of a line for each figure; a model that they all have is one line"""
+    if not WIDE < len(table[0]) - 1 >= len(table) - 1:
+        return table
+    head, *lines = [list(line) for line in zip(*table)]
+    models = [line for line in lines if line[0].endswith(MODEL)]
+    if len(models) > 1 and len({tuple(line[1:]) for line in models}) == 1:
+        lines = [line for line in lines if line not in models]
+        lines.append(["model", *models[0][1:]])
+    return [head, *lines]
 
 
 def tried(experiment):

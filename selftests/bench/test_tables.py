@@ -50,6 +50,34 @@ class Tables(unittest.TestCase):
         two = self.with_lost(paper=3)
         self.assertEqual([len(table) for table in tables.of(two)], [19])
 
+    def wide(self, measures, model, labels=2):
+        """So many measures of so many runs, @model(n) of the nth"""
+        one = small(vary=[{"path.rtt": [f"{n + 1}ms" for n in range(labels)]}],
+                    measure=[{"name": f"m{n}", "metric": "goodput", "model": model(n)}
+                             for n in range(measures)])
+        runs = runs_of(one)
+        return {"description": one, "axes": {run["label"]: run["axes"] for run in runs},
+                "rows": judge.rows_of(one, [(run, {f"m{n}": n for n in range(measures)})
+                                            for run in runs])}
+
+    def test_wide(self):
+        [table] = tables.of(self.wide(6, lambda n: "rtt * 1e3"))
+        self.assertEqual(table[0], ["", "1ms", "2ms"])
+        self.assertEqual(table[2], ["m1: here", "1", "1"])
+        self.assertEqual(table[-1], ["model", "1", "2"])
+        self.assertEqual(len(table), 8)
+
+    def test_wide_with_models(self):
+        [table] = tables.of(self.wide(6, lambda n: f"{n}"))
+        self.assertEqual(table[4], ["m1: model", "1", "1"])
+        self.assertEqual(len(table), 13)
+
+    def test_not_wide(self):
+        [table] = tables.of(self.wide(5, lambda n: "7"))
+        self.assertEqual(len(table), 3)
+        [table] = tables.of(self.wide(6, lambda n: "7", labels=13))
+        self.assertEqual(len(table), 14)
+
     def with_lost(self, **more):
         """A second measure of the same runs"""
         two = many()
