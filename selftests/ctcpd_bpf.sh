@@ -538,6 +538,34 @@ unable()
 	without bpffs EOPNOTSUPP 'no bpffs at /sys/fs/bpf' 'umount -l /sys/fs/bpf'
 	without BTF EOPNOTSUPP CONFIG_DEBUG_INFO_BTF 'mount -t tmpfs none /sys/kernel/btf'
 	without cgroup2 EOPNOTSUPP 'no cgroup2' 'umount -l -a -t cgroup2'
+	without_memory
+}
+
+# Before Linux 6.7 that of all namespaces
+optmem()
+{
+	in_src sysctl -n net.core.optmem_max 2>/dev/null || sysctl -n net.core.optmem_max
+}
+
+set_optmem()
+{
+	in_src sysctl -qw "net.core.optmem_max=$1" 2>/dev/null ||
+		sysctl -qw "net.core.optmem_max=$1"
+}
+
+# The kernel takes what belongs to a socket from there, too.
+without_memory()
+{
+	local before
+
+	before=$(optmem)
+	defer "set_optmem $before"
+	set_optmem 1
+	refuses "without memory for a socket's mark" EOPNOTSUPP \
+		'no mark with a socket: Cannot allocate memory; net.core.optmem_max' \
+		nsenter --net="/run/netns/$SRC" ctcpd_hands_bpf apply eth1 $ALL4 1mbit 1ms
+	set_optmem "$before"
+	equal "without memory for a socket's mark: nothing is pinned" "" "$(pinned)"
 }
 
 # --- the machine -----------------------------------------------------------------

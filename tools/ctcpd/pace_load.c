@@ -274,6 +274,9 @@ static int load(struct pace_load *l, uint64_t cookie, struct err *e)
 	int rc = load_object(l, cookie, e);
 
 	if (!rc)
+		rc = pace_missing_marks(bpf_object__find_map_fd_by_name(l->object, "pace_marks"),
+					e);
+	if (!rc)
 		rc = map_slots(l, e);
 	if (!rc)
 		rc = begin_passes(l, e);

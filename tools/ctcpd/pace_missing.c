@@ -2,6 +2,7 @@
 /*
  * What pacing by sockets needs: see pace_missing.h.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
@@ -10,12 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "out.h"
 #include "pace_missing.h"
+#include "pace_slot.h"
 
 #define BTF	"/sys/kernel/btf/vmlinux"
 #define BPFFS	"/sys/fs/bpf"
@@ -65,6 +68,22 @@ int pace_missing_here(struct err *e)
 			       "there is no bpffs at " BPFFS ", where what is paced would be pinned; mount -t bpf bpf "
 			       BPFFS);
 	return 0;
+}
+
+int pace_missing_marks(int marks, struct err *e)
+{
+	const struct pace_mark none = { 0 };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+
+	if (fd < 0)
+		return err_set(e, -errno, "no socket can be opened: %s", strerror(errno));
+	rc = bpf_map_update_elem(marks, &fd, &none, BPF_NOEXIST) ? -errno : 0;
+	close(fd);
+	if (!rc)
+		return 0;
+	return err_set(e, rc == -ENOMEM ? -EOPNOTSUPP : rc,
+		       "the kernel keeps no mark with a socket: %s; net.core.optmem_max may be too low, or the processor lack cmpxchg16b",
+		       strerror(-rc));
 }
 
 int pace_cgroup_root(char *dir, size_t len, struct err *e)
