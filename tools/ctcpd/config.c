@@ -278,6 +278,28 @@ static void is_wrong(struct reading *r, const struct err *why)
 	err_set(r->e, -EINVAL, "%s, line %d: %s", r->file, r->line, why->text);
 }
 
+/* The section that has such a key; NULL: none has */
+static const char *section_of(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(word, word_of(&keys[i])))
+			return keys[i].section;
+	return NULL;
+}
+
+static int misplaced_key(const char *section, const char *word, const char *belongs,
+			 struct err *e)
+{
+	if (!*section)
+		return err_set(e, -EINVAL,
+			       "\"%s\" stands before the first section; %s is a key of [%s]",
+			       word, word, belongs);
+	return err_set(e, -EINVAL, "\"%s\" is no key of [%s]; %s is a key of [%s]", word, section,
+		       word, belongs);
+}
+
 static int unknown_key(const char *section, const char *word, struct err *e)
 {
 	unsigned int best = 3, far;
@@ -300,14 +322,18 @@ static int unknown_key(const char *section, const char *word, struct err *e)
 /* -EINVAL: there is none */
 static int find_key(const char *section, const char *word, struct err *e)
 {
+	const char *belongs;
 	size_t i;
 
-	if (!*section)
-		return err_set(e, -EINVAL, "\"%.*s\" stands before the first section; [ctcpd] comes first",
-			       WORD_TEXT, word);
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(section, keys[i].section) && !strcmp(word, word_of(&keys[i])))
 			return (int)i;
+	belongs = section_of(word);
+	if (belongs)
+		return misplaced_key(section, word, belongs, e);
+	if (!*section)
+		return err_set(e, -EINVAL, "\"%.*s\" stands before the first section; [ctcpd] comes first",
+			       WORD_TEXT, word);
 	return unknown_key(section, word, e);
 }
 
