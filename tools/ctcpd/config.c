@@ -7,11 +7,14 @@
  * a text in memory, counted.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "circuit.h"
 #include "near.h"
@@ -454,6 +457,57 @@ static int read_text(const char *file, const char *text, struct config *c, struc
 	return r.bad ? -EINVAL : 0;
 }
 
+static const char *kind_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "a directory";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+static int check_kind(const char *file, const struct stat *st, struct err *e)
+{
+	if (S_ISREG(st->st_mode))
+		return 0;
+	return err_set(e, S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL,
+		       "%s is %s; a configuration is a regular file", file, kind_of(st->st_mode));
+}
+
+static int cannot_open(const char *file, struct err *e)
+{
+	return err_set(e, -errno, "%s cannot be opened: %s", file, strerror(errno));
+}
+
+/*
+ * -errno.  A device is not even opened, as that alone may do something.  O_NONBLOCK is for a FIFO
+ * that takes the file's place in between: nobody need ever write to it.
+ */
+static int open_file(const char *file, struct err *e)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (stat(file, &st))
+		return cannot_open(file, e);
+	rc = check_kind(file, &st, e);
+	if (rc)
+		return rc;
+	fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_open(file, e);
+	rc = fstat(fd, &st) ? cannot_open(file, e) : check_kind(file, &st, e);
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
 /* All of it, into @text of FILE_MOST + 1 bytes */
 static int load(FILE *f, const char *file, char *text, struct err *e)
 {
@@ -471,27 +525,33 @@ static int load(FILE *f, const char *file, char *text, struct err *e)
 	return 0;
 }
 
+static int read_open(int fd, const char *file, struct config *c, struct err *e)
+{
+	FILE *f = fdopen(fd, "r");
+	char *text = malloc(FILE_MOST + 1);
+	int rc;
+
+	rc = f && text ? load(f, file, text, e) : err_set(e, -ENOMEM, "%s: no memory", file);
+	rc = rc ?: read_text(file, text, c, e);
+	free(text);
+	if (f)
+		fclose(f);
+	else
+		close(fd);
+	return rc;
+}
+
 int config_read(const char *file, bool must_be_there, struct config *c, struct err *e)
 {
 	struct config read;
-	FILE *f = fopen(file, "re");
-	char *text;
-	int rc;
+	int fd = open_file(file, e), rc = 0;
 
 	config_defaults(&read);
-	if (!f && errno == ENOENT && !must_be_there) {
-		*c = read;
-		return 0;
-	}
-	if (!f)
-		return err_set(e, -errno, "%s cannot be opened: %s", file, strerror(errno));
-	text = malloc(FILE_MOST + 1);
-	rc = text ? load(f, file, text, e) : err_set(e, -ENOMEM, "%s: no memory", file);
-	if (!rc)
-		rc = read_text(file, text, &read, e);
+	if (fd >= 0)
+		rc = read_open(fd, file, &read, e);
+	else if (fd != -ENOENT || must_be_there)
+		rc = fd;
 	if (!rc)
 		*c = read;
-	free(text);
-	fclose(f);
 	return rc;
 }

@@ -97,7 +97,7 @@ static void test_wrong_configuration(void **state)
 		{ EX_CONFIG, "run --config %s/value --socket %s/socket", "\"5\" has no unit" },
 		{ EX_CONFIG, "run --config %s/twice --socket %s/socket", "a second time" },
 		{ EX_CONFIG, "run --config %s/none --socket %s/socket", "No such file" },
-		{ EX_CONFIG, "run --config %s --socket %s/socket", "Is a directory" },
+		{ EX_CONFIG, "run --config %s --socket %s/socket", "is a directory;" },
 		{ EX_CONFIG, "run --config %s/good --socket %s/good/socket", "Not a directory" },
 		{ EX_CONFIG, "run --config %s/good --socket %s/none/of/these", "No such file" },
 		{ EX_CONFIG, "run --config %s/good --socket %s/good", "is no socket; move it" },

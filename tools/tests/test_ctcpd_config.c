@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -230,6 +232,16 @@ static void test_no_text(void **state)
 	assert_non_null(strstr(e.text, "more than 65536 bytes"));
 }
 
+static void refused(const char *name, int want, const char *why)
+{
+	struct err e = { "" };
+	struct config c;
+	int rc = config_read(name, false, &c, &e);
+
+	if (rc != want || !strstr(e.text, why))
+		fail_msg("%s: expected %d, %s; got %d, %s", name, want, why, rc, e.text);
+}
+
 static void test_missing(void **state)
 {
 	struct config c;
@@ -240,7 +252,38 @@ static void test_missing(void **state)
 	assert_int_equal(c.poll_us, 5000000);
 	assert_int_equal(config_read("/nonexistent/ctcpd.conf", true, &c, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent/ctcpd.conf cannot be opened: No such file"));
-	assert_true(config_read("/", true, &c, &e) < 0);
+}
+
+/* What is no regular file is refused, and nobody waits for who would write to it. */
+static void test_kinds(void **state)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char fifo[80], link[80];
+	struct config c;
+	struct err e;
+	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	snprintf(fifo, sizeof(fifo), "%s.fifo", file);
+	snprintf(link, sizeof(link), "%s.link", file);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s.socket", file);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(bind(s, (struct sockaddr *)&at, sizeof(at)), 0);
+	alarm(60);
+	refused("/", -EISDIR, "/ is a directory; a configuration is a regular file");
+	refused(fifo, -EINVAL, ".fifo is a FIFO; a configuration is a regular file");
+	refused(at.sun_path, -EINVAL, ".socket is a socket; a configuration is");
+	refused("/dev/null", -EINVAL, "/dev/null is a device; a configuration is");
+	refused("/dev/zero", -EINVAL, "/dev/zero is a device; a configuration is");
+	assert_int_equal(read_text("[ctcpd]\npoll = 2s\n", &c, &e), 0);
+	assert_int_equal(config_read(link, true, &c, &e), 0);
+	assert_int_equal(c.poll_us, 2000000);
+	alarm(0);
+	close(s);
+	unlink(at.sun_path);
+	unlink(link);
+	unlink(fifo);
 }
 
 /* --- what people read --------------------------------------------------------------- */
@@ -322,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_no_text),
 		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_man_page),
 		cmocka_unit_test(test_example),
 	};
