@@ -28,6 +28,7 @@
 
 #define FILE_MOST	65536U	/* bytes: nobody writes more */
 #define WORD_TEXT	80	/* bytes of a bad word that are quoted, with the NUL */
+#define QUOTED_TEXT	160	/* ... with what stands for those that are no text */
 #define MS		1000ULL	/* us */
 #define S		1000000ULL
 #define HOUR		(3600 * S)
@@ -340,6 +341,40 @@ static int find_key(const char *section, const char *word, struct err *e)
 	return unknown_key(section, word, e);
 }
 
+/* What is no text as \xNN each; as much as there is room for, and "..." */
+static const char *quoted(const char *s, size_t n, char buf[QUOTED_TEXT])
+{
+	struct out o = out_to(buf, QUOTED_TEXT);
+	char one[8];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		unsigned char byte = (unsigned char)s[i];
+
+		if (o.used + sizeof("\\xNN...") > QUOTED_TEXT) {
+			out_text(&o, "...");
+			break;
+		}
+		snprintf(one, sizeof(one), byte < ' ' || byte >= 0x7f ? "\\x%02x" : "%c", byte);
+		out_text(&o, one);
+	}
+	return buf;
+}
+
+/* As it is quoted most keys refuse it, and say what would be right. */
+static int no_text(const struct key *k, const char *word, const char *value, struct err *e)
+{
+	struct config unused;
+	char text[QUOTED_TEXT];
+	int rc;
+
+	config_defaults(&unused);
+	rc = k->read(word, quoted(value, strlen(value), text), &unused, e);
+	return rc ?: err_set(e, -EILSEQ,
+			     "%s: \"%s\" has bytes that are no text; UTF-8 without control characters is right",
+			     word, text);
+}
+
 static int read_key(struct reading *r, const char *section, const char *word, const char *value,
 		    struct err *e)
 {
@@ -351,7 +386,7 @@ static int read_key(struct reading *r, const char *section, const char *word, co
 		return err_set(e, -EEXIST, "%s is given a second time; once is right", word);
 	r->given[i] = true;
 	if (!text_is_plain(value))
-		return err_set(e, -EILSEQ, "%s: \"%s\" has bytes that are no text", word, value);
+		return no_text(&keys[i], word, value, e);
 	return keys[i].read(word, value, r->c, e);
 }
 
@@ -508,19 +543,39 @@ static int open_file(const char *file, struct err *e)
 	return rc;
 }
 
+/* The line that has it; @text has @n bytes */
+static int has_nul(const char *file, const char *text, size_t n, const char *nul, struct err *e)
+{
+	const char *begin = text, *end = text + n, *p;
+	char line[QUOTED_TEXT];
+	int at = 1;
+
+	for (p = text; p < nul; p++) {
+		if (*p != '\n')
+			continue;
+		begin = p + 1;
+		at++;
+	}
+	p = memchr(nul, '\n', (size_t)(end - nul)) ?: end;
+	return err_set(e, -EILSEQ,
+		       "%s, line %d: \"%s\" has bytes that are no text; UTF-8 without control characters is right",
+		       file, at, quoted(begin, (size_t)(p - begin), line));
+}
+
 /* All of it, into @text of FILE_MOST + 1 bytes */
 static int load(FILE *f, const char *file, char *text, struct err *e)
 {
 	size_t n = fread(text, 1, FILE_MOST + 1, f);
+	const char *nul;
 
 	if (ferror(f))
 		return err_set(e, -errno, "%s cannot be read: %s", file, strerror(errno));
 	if (n > FILE_MOST)
 		return err_set(e, -EFBIG, "%s has more than %u bytes: is it a configuration?", file,
 			       FILE_MOST);
-	if (memchr(text, 0, n))
-		return err_set(e, -EILSEQ, "%s has bytes that are no text: is it a configuration?",
-			       file);
+	nul = memchr(text, 0, n);
+	if (nul)
+		return has_nul(file, text, n, nul, e);
 	text[n] = 0;
 	return 0;
 }

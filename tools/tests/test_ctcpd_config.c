@@ -157,7 +157,13 @@ static void test_bad(void **state)
 		{ "[ctcpd]\npoll = 1\npoll\n", "2", "no unit" },
 		{ "[history]\nfile = history.db\n", "2",
 		  "file: \"history.db\" is no absolute path" },
-		{ "[history]\nfile = /a\033b\n", "2", "bytes that are no text" },
+		{ "[history]\nfile = /a\033b\n", "2",
+		  "file: \"/a\\x1bb\" has bytes that are no text; UTF-8 without" },
+		{ "[history]\nfile = /\xff\xc3\xa9\n", "2", "file: \"/\\xff\\xc3\\xa9\" has" },
+		{ "[ctcpd]\nmode = \033[31mact\n", "2",
+		  "mode: \"\\x1b[31mact\" is no mode; observe and act are" },
+		{ "[ctcpd]\npoll = \3775s\n", "2", "poll: \"\\xff5s\" is not a time" },
+		{ "[metrics]\nlisten = \177\n", "2", "\"\\x7f\" is no address with a port; write" },
 		{ "[history]\nsize = 1023kb\n", "2", "size: \"1023kb\" is out of range; from 1mb" },
 		{ "[history]\nsize = 4096mb\n", "2", "size: \"4096mb\" is out of range; from 1mb" },
 		{ "[history]\nsize = 64mbit\n", "2", "size: unknown unit" },
@@ -225,7 +231,13 @@ static void test_no_text(void **state)
 
 	(void)state;
 	assert_int_equal(read_bytes("[ctcpd]\n\0poll = 2s\n", 19, &c, &e), -EILSEQ);
-	assert_non_null(strstr(e.text, "no text"));
+	assert_non_null(strstr(e.text, ", line 2: \"\\x00poll = 2s\" has bytes that are no text"));
+	assert_int_equal(read_bytes("[ctcpd]\npoll = 2s\nmode = \0ct", 28, &c, &e), -EILSEQ);
+	assert_non_null(strstr(e.text, ", line 3: \"mode = \\x00ct\" has bytes that are no text"));
+	assert_non_null(strstr(e.text, "UTF-8 without control characters is right"));
+	assert_int_equal(read_bytes(big, sizeof(big) - 5000, &c, &e), -EILSEQ);
+	assert_non_null(strstr(e.text, ", line 1: \"\\x00\\x00"));
+	assert_non_null(strstr(e.text, "\\x00...\" has bytes"));
 	memset(big, '\n', sizeof(big));
 	assert_int_equal(read_bytes(big, 65536, &c, &e), 0);
 	assert_int_equal(read_bytes(big, 65537, &c, &e), -EFBIG);
