@@ -9,6 +9,7 @@
 #include "out.h"
 
 #include "answers.h"
+#include "named.h"
 #include "places.h"
 #include "ranked.h"
 #include "report.h"
@@ -195,9 +196,9 @@ int answer_why(const struct asked *a, const json_t *question, json_t **answer, s
 	json_t *pacing;
 	int rc;
 
-	if (!asked || parse_address(asked, &addr)) {
-		rc = err_set(e, -EINVAL, "\"%.60s\" is no address; write e.g. 192.0.2.7",
-			     asked ?: "");
+	rc = named_address(asked ?: "", &addr, &trouble);
+	if (rc) {
+		err_set(e, rc, "\"remote\": %s", trouble.text);
 		goto out;
 	}
 	now = remotes_find(a->remotes, &addr);

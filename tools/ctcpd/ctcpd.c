@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "control.h"
+#include "named.h"
 #include "near.h"
 #include "standard.h"
 #include "units.h"
@@ -196,22 +197,7 @@ static int take_option(int opt, struct options *o, struct err *e)
 static int read_remote(const struct command *cmd, const char *word, struct prefix *p,
 		       struct err *e)
 {
-	static const char to[] = "--to: ";
-	struct err why;
-
-	if (strchr(word, ':') && strchr(word, '%'))
-		return err_set(e, -EINVAL,
-			       "\"%s\" names a device; a remote is its address alone, %.*s",
-			       word, (int)strcspn(word, "%"), word);
-	if (cmd->takes & NEEDS_REMOTE)
-		return parse_address(word, p) ?
-		       err_set(e, -EINVAL, "\"%s\" is not an address; write e.g. 192.0.2.7",
-			       word) : 0;
-	if (!parse_prefix(word, p, &why))
-		return 0;
-	/* it names ctcp-setup's option, and there is none here */
-	return err_set(e, -EINVAL, "%s",
-		       why.text + (strncmp(why.text, to, strlen(to)) ? 0 : strlen(to)));
+	return cmd->takes & NEEDS_REMOTE ? named_address(word, p, e) : named_prefix(word, p, e);
 }
 
 /* The word that is no option, or its absence */

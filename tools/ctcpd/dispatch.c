@@ -7,6 +7,7 @@
 
 #include "answers.h"
 #include "json.h"
+#include "named.h"
 #include "run.h"
 
 static struct asked asked_of(struct daemon *d)
@@ -116,11 +117,15 @@ static int forget(struct daemon *d, const json_t *question, json_t **answer, str
 	struct forgetting f = {
 		.daemon = d, .text = json_string_value(json_object_get(question, "remote")),
 	};
+	struct err why;
 	int rc;
 
 	if (!f.text)
 		return err_set(e, -EINVAL, "forget whom? \"remote\" is an address or a prefix");
-	rc = parse_prefix(f.text, &f.prefix, e) ?: forget_prefix(&f, e);
+	rc = named_prefix(f.text, &f.prefix, &why);
+	if (rc)
+		return err_set(e, rc, "\"remote\": %s", why.text);
+	rc = forget_prefix(&f, e);
 	if (rc)
 		return rc;
 	*answer = json_pack("{s:o, s:o, s:o}", "remotes", json_count(f.remotes), "visits",

@@ -90,6 +90,7 @@ static void forget_is_asked_for(void **state)
 	json_decref(answer);
 	assert_said(w, "192.0.2.0/24 is forgotten, as somebody asked: 0 remotes, 0", 1);
 	assert_int_equal(asked_to_forget(w, "192.0.2.300", &answer, &e), -EINVAL);
+	assert_string_equal(e.text, "\"remote\": \"192.0.2.300\" is not a prefix; write e.g. 192.0.2.0/24 or 2001:db8::/32");
 }
 
 /* Of both halves the answer tells, and the log; what the history keeps goes when it can. */

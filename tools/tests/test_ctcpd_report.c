@@ -519,7 +519,7 @@ static void test_why_not(void **state)
 	assert_null(why(&h, "192.0.2.9", -ENOENT, &e));
 	assert_has(e.text, "nothing is known of 192.0.2.9");
 	assert_null(why(&h, "dtn.example.org", -EINVAL, &e));
-	assert_has(e.text, "\"dtn.example.org\" is no address");
+	assert_has(e.text, "\"remote\": \"dtn.example.org\" is not an address; write e.g.");
 	assert_null(why(&h, "", -EINVAL, &e));
 	visited(&h, "192.0.2.9", &windowed, 60);
 	answer = why(&h, "192.0.2.9", 0, &e);
