@@ -2,7 +2,8 @@
 /*
  * Remotes as a person or a program names them, on the command line and on the control socket.
  *
- * -EINVAL: it is none, and a sentence that names no option.
+ * -EINVAL: it is none, and a sentence that names no option.  A v4-mapped address is IPv4's, as
+ * that of a flow is.
  */
 #ifndef CTCPD_NAMED_H
 #define CTCPD_NAMED_H

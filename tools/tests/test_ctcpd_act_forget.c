@@ -77,6 +77,20 @@ static void folder_moves(struct world *w, const char *from, const char *to)
 	assert_int_equal(system(line), 0);
 }
 
+/* As programs with an IPv6 socket write an IPv4 address */
+static void forget_mapped(void **state)
+{
+	struct world *w = *state;
+	struct err e = { "" };
+	json_t *answer;
+
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	assert_int_equal(asked_to_forget(w, "::ffff:192.0.2.7", &answer, &e), 0);
+	assert_int_equal(json_integer_value(json_object_get(answer, "paced")), 1);
+	json_decref(answer);
+}
+
 static void forget_is_asked_for(void **state)
 {
 	struct world *w = *state;
@@ -163,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(forget),
+		TEST(forget_mapped),
 		TEST(forget_is_asked_for),
 		TEST(refused_reload_is_told),
 		TEST(forget_without_a_history),

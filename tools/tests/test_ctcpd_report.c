@@ -467,6 +467,10 @@ static void test_why(void **state)
 				"ended_s"), NOW - 3600);
 	assert_int_equal(number(json_object_get(answer, "earlier"), "visits"), 30);
 	assert_string_equal(word(json_object_get(answer, "now"), "algorithm"), "reno");
+	json_decref(answer);
+	answer = why(&h, "::ffff:192.0.2.7", 0, &e);
+	assert_string_equal(word(json_object_get(answer, "now"), "remote"), "192.0.2.7");
+	assert_int_equal(number(json_object_get(answer, "earlier"), "visits"), 30);
 	/* as it was: of now too little is known */
 	assert_has(json_string_value(json_array_get(json_object_get(answer, "advice"), 0)),
 		   "The receive window held it");
