@@ -79,14 +79,22 @@ json_t *answer_totals(const struct asked *a, const struct pacings *ps)
 	return root;
 }
 
+/* As it is now: what has become of it since the poll, a write of searches tells, or a reload. */
+static void add_history(json_t *root, const struct keep *k)
+{
+	json_object_set_new(root, "history_ok", json_boolean(keep_ok(k)));
+	json_object_set_new(root, "history_error", keep_ok(k) ? json_null() :
+			    json_plain(k->why.text));
+	json_object_set_new(root, "history_failed", json_count(k->failed));
+}
+
 static json_t *status(const struct asked *a, const struct ranked *ranked,
 		      const struct pacings *ps)
 {
 	uint32_t n = ranked->n < STATUS_REMOTES ? ranked->n : STATUS_REMOTES;
 	json_t *root = totals_json(a->totals);
 
-	json_object_set_new(root, "history_error", keep_ok(a->keep) ? json_null() :
-			    json_plain(a->keep->why.text));
+	add_history(root, a->keep);
 	json_object_set_new(root, "pacing", answer_totals(a, ps));
 	json_object_set_new(root, "remotes_left_out", json_count(ranked->n - n));
 	json_object_set_new(root, "remotes_now", remotes_now(a, ranked));

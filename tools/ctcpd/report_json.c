@@ -145,15 +145,13 @@ json_t *totals_json(const struct poll_totals *t)
 				 "acked_bytes", json_count(t->acked),
 				 "sent_segments", json_count(t->segs),
 				 "retransmitted_segments", json_count(t->retrans));
-	json_t *now = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
+	json_t *now = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",
 				"local_drops_packets", json_count(t->local_drops),
 				"flows", json_count(t->flows),
 				"flows_left_out", json_count(t->flows_left_out),
 				"remotes", json_count(t->remotes),
 				"flows_of", verdicts_json(t->flows_of),
-				"remotes_of", verdicts_json(t->remotes_of),
-				"history_ok", t->history_ok,
-				"history_failed", json_count(t->history_failed));
+				"remotes_of", verdicts_json(t->remotes_of));
 
 	return together(root, now);
 }

@@ -280,8 +280,8 @@ static void test_status_history(void **state)
 	assert_true(json_is_null(json_object_get(answer, "history_error")));
 	assert_status(answer, "\nhistory   can be written; 0 writes failed\n");
 	json_decref(answer);
-	h.totals.history_ok = false;
-	h.totals.history_failed = 3;
+	/* the last poll met no trouble, what came behind it did */
+	h.keep.failed = 3;
 	h.keep.rc = err_set(&h.keep.why, -ENOSPC, "the disk is full");
 	assert_int_equal(answer_status(&h.asked, &answer, &e), 0);
 	assert_string_equal(word(answer, "history_error"), "the disk is full");
@@ -291,6 +291,12 @@ static void test_status_history(void **state)
 	json_object_set_new(answer, "config", json_object());
 	set_word(json_object_get(answer, "config"), "history.file", "");
 	assert_status(answer, "\nhistory   none is kept\n");
+	json_decref(answer);
+	/* and the other way: there is room again */
+	h.totals.history_ok = false;
+	h.keep.rc = 0;
+	assert_int_equal(answer_status(&h.asked, &answer, &e), 0);
+	assert_status(answer, "\nhistory   can be written; 3 writes failed\n");
 	json_decref(answer);
 	end(&h);
 }
