@@ -89,6 +89,16 @@ static void say_kept(const struct err *why, bool waits, struct err *said)
 		waits ? " before that" : "");
 }
 
+/*
+ * As a poll does: what kept it closed may be over, as a full disk is when there is room again.
+ * Where searches wait act_forget() has tried it.
+ */
+static void try_history(struct daemon *d)
+{
+	if (!d->keep.history)
+		keep_flush(&d->keep, now_s());
+}
+
 /* What the daemon has goes also where the history keeps what it has: both are told. */
 static int forget_prefix(struct forgetting *f, struct err *e)
 {
@@ -100,6 +110,7 @@ static int forget_prefix(struct forgetting *f, struct err *e)
 	remotes_each(d->observer.remotes, forget_said, f);
 	f->remotes = remotes_forget(d->observer.remotes, &f->prefix);
 	f->paced = act_forget(d->act, &f->prefix, now_s());
+	try_history(d);
 	rc = keep_forget(&d->keep, &f->prefix, &f->visits, &waits, &why);
 	if (rc)
 		say_kept(&why, waits, &said);

@@ -2,6 +2,8 @@
 /*
  * What is forgotten, because somebody asks or after two weeks.
  */
+#include <sys/stat.h>
+
 #include "ctcpd_world.h"
 #include "ctcpd/run.h"
 
@@ -139,6 +141,28 @@ static void forget_without_a_history(void **state)
 	assert_false(act_find(w->act, &s->remote.addr, &found));
 }
 
+/* What the last try met is no answer: there may be room again. */
+static void forget_tries_the_history(void **state)
+{
+	struct world *w = *state;
+	struct err e = { "" };
+	json_t *answer;
+
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	assert_int_equal(chmod(w->place->dir, 0777), 0);
+	w->config.limits.visits = 1000;	/* so that it is opened again */
+	keep_change(&w->keep, &w->config, w->now);
+	polls(w, 1);
+	assert_null(w->keep.history);
+	assert_int_equal(chmod(w->place->dir, 0700), 0);
+	/* of which nothing is searched, so that nothing else opens it */
+	assert_int_equal(asked_to_forget(w, "192.0.2.99", &answer, &e), 0);
+	json_decref(answer);
+	assert_true(keep_ok(&w->keep));
+	assert_int_equal(w->keep.n_forgets, 0);
+}
+
 static void forgotten_while_hands_wait(void **state)
 {
 	struct world *w = *state;
@@ -181,6 +205,7 @@ int main(void)
 		TEST(forget_is_asked_for),
 		TEST(refused_reload_is_told),
 		TEST(forget_without_a_history),
+		TEST(forget_tries_the_history),
 		TEST(forgotten_while_hands_wait),
 		TEST(forgotten_after_two_weeks),
 	};
