@@ -44,14 +44,27 @@ static void end(struct hands *h)
 	h->bpf = NULL;
 }
 
+/* Where nothing but its queues keeps classes from the device, they are the operator's to choose. */
+static void tell_of_classes(int ifindex, bool one_lock, struct err *e)
+{
+	struct err why = *e, unsaid;
+
+	if (hands_fit(ifindex, one_lock, &unsaid) != -EOPNOTSUPP ||
+	    hands_fit(ifindex, true, &unsaid))
+		return;
+	err_set(e, 0, "%.600s; with one-lock = yes it is paced by classes", why.text);
+}
+
 static int fit(struct hands *h, int ifindex, bool one_lock, bool acts, struct err *e)
 {
 	int rc = hands_takes_device(ifindex, e);
 
-	(void)one_lock;
 	if (rc == -EOPNOTSUPP || rc == -ENODEV)
 		return rc;
-	return acts || h->bpf ? load(h, e) : hands_bpf_can(e);
+	rc = acts || h->bpf ? load(h, e) : hands_bpf_can(e);
+	if (rc == -EOPNOTSUPP)
+		tell_of_classes(ifindex, one_lock, e);
+	return rc;
 }
 
 /* --- changes -------------------------------------------------------------- */
@@ -100,7 +113,6 @@ static int apply(struct hands *h, const struct pace *list, uint32_t n, bool one_
 {
 	int rc;
 
-	(void)one_lock;
 	memset(r, 0, sizeof(*r));
 	r->at = HANDS_NOBODY;
 	/* what an earlier run left half done is ended when the program is loaded */
@@ -114,6 +126,8 @@ static int apply(struct hands *h, const struct pace *list, uint32_t n, bool one_
 	rc = load(h, e);
 	if (rc == -EOPNOTSUPP)
 		blame_machine(list, n, r);
+	if (rc == -EOPNOTSUPP && r->at != HANDS_NOBODY)
+		tell_of_classes(list[r->at].ifindex, one_lock, e);
 	return rc ?: hands_bpf_apply(h->bpf, list, n, r, e);
 }
 

@@ -88,7 +88,9 @@ static void unfit_device(void **state)
 	settle_all(w);
 	assert_int_equal(rate_of(w, s), 0);
 	assert_int_not_equal(rate_of(w, other), 0);
-	assert_said(w, "nothing is paced on eth1: it has 8 queues; there is no BTF\n", 1);
+	assert_said(w,
+		    "nothing is paced on eth1: it has 8 queues; there is no BTF; with one-lock = yes it is paced by classes\n",
+		    1);
 	assert_true(act_find(w->act, &s->remote.addr, &p));
 	assert_in_range(p.would, 799 * MB / 10, 80 * MB);
 	assert_int_equal(act_totals(w->act)->stood_down, 0);

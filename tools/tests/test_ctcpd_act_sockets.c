@@ -76,7 +76,7 @@ static void division_fails(void **state)
 static void sockets_cannot(struct world *w, int *rc, int code, const char *why)
 {
 	struct sim *s = remote(w, 2, 7, 100 * MB), *other = remote(w, 2, 8, 100 * MB);
-	char text[128];
+	char text[160];
 	struct pacing p;
 
 	other->remote.ifindex = 2;
@@ -88,7 +88,8 @@ static void sockets_cannot(struct world *w, int *rc, int code, const char *why)
 	assert_true(act_totals(w->act)->acts);
 	assert_int_equal(act_totals(w->act)->failed, 0);
 	assert_int_equal(act_totals(w->act)->unfit, 1);
-	snprintf(text, sizeof(text), "it has 8 queues; %s", why);
+	snprintf(text, sizeof(text),
+		 "it has 8 queues; %s; with one-lock = yes it is paced by classes", why);
 	assert_true(act_find(w->act, &s->remote.addr, &p));
 	assert_string_equal(p.unfit, text);
 	assert_string_equal(p.hands, "");
@@ -124,6 +125,19 @@ static void cannot_be_pinned(void **state)
 	struct world *w = *state;
 
 	sockets_cannot(w, &w->open_rc, -EROFS, "it needs CAP_BPF");
+}
+
+/* Nor would classes with one-lock = yes: it carries 20gbit, say. */
+static void too_fast_for_classes(void **state)
+{
+	struct world *w = *state;
+
+	remote(w, 2, 7, 100 * MB);
+	begin_sockets(w);
+	w->too_fast = true;
+	w->can_rc = -EOPNOTSUPP;
+	settle_all(w);
+	assert_device(w, "eth1", "", "it has 8 queues; there is no BTF");
 }
 
 /* Neither bridges nor the loopback */
@@ -378,7 +392,9 @@ static void may_not_from_the_history(void **state)
 	begin(w);
 	polls(w, 20);
 	assert_int_equal(socket_rate_of(w, s), 0);
-	assert_said(w, "nothing is paced on eth1: it has 8 queues; it needs CAP_BPF\n", 1);
+	assert_said(w,
+		    "nothing is paced on eth1: it has 8 queues; it needs CAP_BPF; with one-lock = yes it is paced by classes\n",
+		    1);
 	assert_said(w, "are paced by sockets", 0);
 }
 
@@ -581,7 +597,9 @@ static void none_fit_by_now(void **state)
 	w->fit_rc = -EOPNOTSUPP;
 	polls(w, 13);
 	assert_int_equal(w->kernel.n, 0);
-	assert_said(w, "nothing is paced on eth1: it has 8 queues; there is no BTF\n", 1);
+	assert_said(w,
+		    "nothing is paced on eth1: it has 8 queues; there is no BTF; with one-lock = yes it is paced by classes\n",
+		    1);
 	w->fit_rc = 0;
 	polls(w, 13);
 	assert_int_equal(w->kernel.n, 1);
@@ -702,6 +720,7 @@ int main(void)
 		TEST(kernel_cannot),
 		TEST(process_may_not),
 		TEST(cannot_be_pinned),
+		TEST(too_fast_for_classes),
 		TEST(no_device_for_sockets),
 		TEST(sockets_later),
 		TEST(observe_loads_nothing),
