@@ -23,7 +23,7 @@
 #include "control.h"
 #include "holder.h"
 
-#define QUESTION_MOST	4096U	/* bytes, with the newline */
+#define REST_MOST	(1U << 20)	/* bytes behind a question that are read */
 #define TICK_MS		250U	/* how late a client may be dropped */
 #define EVENTS		(CONTROL_CLIENTS + 2)
 
@@ -31,8 +31,9 @@ struct client {
 	int fd;				/* -1: this place is free */
 	uint64_t until_ms;
 	size_t got, len, sent;		/* of the question; of the answer */
+	size_t rest;			/* behind the question */
 	char *answer;			/* NULL: the question is not whole so far */
-	char question[QUESTION_MOST];
+	char question[CONTROL_QUESTION];
 };
 
 struct control {
@@ -119,7 +120,28 @@ static void send_more(struct control *c, struct client *cl)
 	}
 	cl->sent += (size_t)n;
 	cl->until_ms = control_ms() + CONTROL_MS;
-	if (cl->sent == cl->len)
+	if (cl->sent < cl->len)
+		return;
+	/* its end is the answer's; the socket is closed when the client has closed its own */
+	if (shutdown(cl->fd, SHUT_WR) || watch(c, EPOLL_CTL_MOD, cl->fd, EPOLLIN, cl))
+		drop(c, cl);
+}
+
+static bool is_answered(const struct client *cl)
+{
+	return cl->answer && cl->sent == cl->len;
+}
+
+static void hear_rest(struct control *c, struct client *cl)
+{
+	char rest[CONTROL_QUESTION];
+	ssize_t n = recv(cl->fd, rest, sizeof(rest), 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		cl->rest += (size_t)n;
+	if (n <= 0 || cl->rest > REST_MOST)
 		drop(c, cl);
 }
 
@@ -128,6 +150,16 @@ static void send_more(struct control *c, struct client *cl)
 static json_t *failure(int rc, const struct err *e)
 {
 	return json_pack("{s:b, s:i, s:s}", "ok", 0, "errno", -rc, "error", e->text);
+}
+
+static json_t *too_long(void)
+{
+	struct err e;
+	int rc = err_set(&e, -E2BIG,
+			 "a question has at most %u bytes, and this one has more",
+			 CONTROL_QUESTION);
+
+	return failure(rc, &e);
 }
 
 static json_t *ask(const struct client *cl, control_fn answer, void *data)
@@ -150,11 +182,9 @@ static json_t *ask(const struct client *cl, control_fn answer, void *data)
 	return all;
 }
 
-/* A whole line is there.  Where there is no memory for the answer there is none. */
-static void reply(struct control *c, struct client *cl, control_fn answer, void *data)
+/* Takes @all over.  Where there is no memory for the answer there is none. */
+static void reply(struct control *c, struct client *cl, json_t *all)
 {
-	json_t *all = ask(cl, answer, data);
-
 	cl->answer = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
 	if (!cl->answer || watch(c, EPOLL_CTL_MOD, cl->fd, EPOLLOUT, cl)) {
@@ -184,7 +214,7 @@ static void hear(struct control *c, struct client *cl, control_fn answer, void *
 		return;
 	if (end)
 		cl->got = (size_t)(end - cl->question);
-	reply(c, cl, answer, data);
+	reply(c, cl, end ? ask(cl, answer, data) : too_long());
 }
 
 static void drop_late(struct control *c)
@@ -205,7 +235,9 @@ static void serve_client(struct control *c, struct client *cl, uint32_t events,
 	/* an earlier event of the same wait has dropped it */
 	if (cl->fd < 0)
 		return;
-	if (events & (EPOLLERR | EPOLLHUP))
+	if (is_answered(cl))
+		hear_rest(c, cl);
+	else if (events & (EPOLLERR | EPOLLHUP))
 		drop(c, cl);
 	else if (cl->answer)
 		send_more(c, cl);

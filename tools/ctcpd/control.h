@@ -8,9 +8,12 @@
  *
  * Root and the daemon's own user may ask all; others nothing (the socket's mode is 0600, of
  * its folder 0755).  A client that sends no whole question within CONTROL_MS, or takes nothing
- * of its answer for so long, is dropped: the daemon never waits for one.  FILE.lock is held as
- * long as the daemon lives, so that a socket that one left behind who was killed can be told
- * from one that is in use.
+ * of its answer for so long, is dropped: the daemon never waits for one.  What it sends behind its
+ * question is read and dropped for as long, as to close a socket over it would reset the
+ * connection, and that may cost the answer.
+ *
+ * FILE.lock is held as long as the daemon lives, so that a socket that one left behind who was
+ * killed can be told from one that is in use.
  */
 #ifndef CTCPD_CONTROL_H
 #define CTCPD_CONTROL_H
@@ -22,6 +25,7 @@
 
 #define CONTROL_FILE	"/run/ctcpd/control"
 #define CONTROL_MS	2000U
+#define CONTROL_QUESTION	4096U	/* bytes at most, with the newline */
 #define CONTROL_CLIENTS	16U	/* at once; more wait in the socket's queue */
 
 struct control;			/* control.c */

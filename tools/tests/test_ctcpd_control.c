@@ -224,7 +224,7 @@ static void test_bad_questions(void **state)
 	control_close(c);
 }
 
-/* In pieces it is a question; one that is longer than any is refused at once. */
+/* In pieces it is a question; one that is longer than any is refused. */
 static void test_pieces(void **state)
 {
 	static const char text[] = "{\"command\": \"status\"}\n";
@@ -250,8 +250,76 @@ static void test_pieces(void **state)
 	says(fd, buf, 5000);
 	serve_for(c, 50, &asked);
 	comes(fd, buf, sizeof(buf), &ended);
-	assert_non_null(strstr(buf, "no JSON object"));
+	assert_non_null(strstr(buf, "a question has at most 4096 bytes, and this one has more"));
 	assert_int_equal(asked, 1);
+	close(fd);
+	control_close(c);
+}
+
+/* Sent by a process that waits until all of it is taken, and reads the answer then */
+static pid_t asks_long(size_t n)
+{
+	pid_t pid = fork();
+	char *text, buf[256];
+	ssize_t got;
+	int fd;
+
+	if (pid)
+		return pid;
+	fd = connected();
+	text = malloc(n);
+	memset(text, 'x', n);
+	fcntl(fd, F_SETFL, 0);
+	if (send(fd, text, n, MSG_NOSIGNAL) != (ssize_t)n)
+		_exit(1);
+	got = recv(fd, buf, sizeof(buf) - 1, MSG_WAITALL);
+	buf[got > 0 ? got : 0] = 0;
+	if (!strstr(buf, "at most 4096 bytes"))
+		_exit(2);
+	_exit(recv(fd, buf, 1, 0) ? 3 : 0);
+}
+
+/* All of it is taken, up to a bound; and the end of the answer is one, and no reset. */
+static void test_long_questions(void **state)
+{
+	static const struct {
+		size_t n;
+		int status;
+	} rows[] = {
+		{ 4096, 0 }, { 5000, 0 }, { 100000, 0 }, { 1000000, 0 }, { 8U << 20, 1 },
+	};
+	struct control *c = opened();
+	int asked = 0, status, tries;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		pid_t pid = asks_long(rows[i].n);
+
+		for (tries = 0; !waitpid(pid, &status, WNOHANG) && tries < 1000; tries++)
+			serve_for(c, 10, &asked);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != rows[i].status)
+			fail_msg("%zu bytes: status %#x, expected exit %d", rows[i].n, status,
+				 rows[i].status);
+	}
+	assert_int_equal(asked, 0);
+	control_close(c);
+}
+
+/* One that goes on holds its place no longer than one that is silent. */
+static void test_endless_question(void **state)
+{
+	struct control *c = opened();
+	uint64_t until = now_ms() + 2 * CONTROL_MS;
+	char buf[4096];
+	int asked = 0, fd = connected();
+
+	(void)state;
+	memset(buf, 'x', sizeof(buf));
+	says(fd, buf, sizeof(buf));
+	while (now_ms() < until && send(fd, buf, 1, MSG_NOSIGNAL) == 1)
+		serve_for(c, 50, &asked);
+	assert_true(now_ms() < until);
 	close(fd);
 	control_close(c);
 }
@@ -418,6 +486,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_ask, clean),
 		cmocka_unit_test_teardown(test_bad_questions, clean),
 		cmocka_unit_test_teardown(test_pieces, clean),
+		cmocka_unit_test_teardown(test_long_questions, clean),
+		cmocka_unit_test_teardown(test_endless_question, clean),
 		cmocka_unit_test_teardown(test_slow_clients, clean),
 		cmocka_unit_test_teardown(test_many, clean),
 		cmocka_unit_test_teardown(test_second, clean),
