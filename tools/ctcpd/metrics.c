@@ -7,8 +7,9 @@
  * library's own count of users keeps the old one as long as a client reads it.
  *
  * A client has one request a connection.  One that sends or reads nothing is dropped after
- * TIMEOUT_S; there are never more than CONNECTIONS_MAX, and the text is in memory once,
- * however many read it.
+ * TIMEOUT_S, and one that does so byte by byte after LASTS_S, for which the library has no limit
+ * (late.h); there are never more than CONNECTIONS_MAX, and the text is in memory once, however
+ * many read it.
  *
  * From libmicrohttpd 0.9.71 (enum MHD_Result) to 1.0; nothing is used that came later or has
  * gone since.
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "late.h"
 #include "listen.h"
 #include "metrics.h"
 
@@ -28,9 +30,11 @@
 #define CONNECTIONS_OF_ONE	8U	/* by an address: others still get in */
 #define CONNECTION_BYTES	16384U	/* of memory, for its request's headers */
 #define TIMEOUT_S		5U
+#define LASTS_S			10U	/* from accept() to the end of the answer */
 
 struct metrics {
 	struct MHD_Daemon *daemon;
+	struct late *late;
 	pthread_mutex_t lock;		/* of @now */
 	struct MHD_Response *now;	/* NULL: none so far */
 	bool local;
@@ -86,25 +90,49 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *c, const char *
 	return rc;
 }
 
-/* All signals are for the daemon's own thread. */
-static struct MHD_Daemon *start(struct metrics *m, int fd, sa_family_t family)
+/* @place: of this connection.  The library closes it when this has returned. */
+static void begins_or_ends(void *data, struct MHD_Connection *c, void **place,
+			   enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info;
+	struct metrics *m = data;
+
+	if (what != MHD_CONNECTION_NOTIFY_STARTED) {
+		late_drop(m->late, *place);
+		return;
+	}
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*place = info ? late_add(m->late, info->connect_fd) : NULL;
+}
+
+static struct MHD_Daemon *start_library(struct metrics *m, int fd, sa_family_t family)
 {
 	unsigned int flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC |
 			     (family == AF_INET6 ? MHD_USE_IPv6 : 0);
-	struct MHD_Daemon *d;
+
+	return MHD_start_daemon(flags, 0, NULL, NULL, answer, m,
+				MHD_OPTION_LISTEN_SOCKET, fd,
+				MHD_OPTION_NOTIFY_CONNECTION, begins_or_ends, m,
+				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+				MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_OF_ONE,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+				MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
+				MHD_OPTION_END);
+}
+
+/* All signals are for the daemon's own thread.  Where it fails @fd is closed. */
+static bool start(struct metrics *m, int fd, sa_family_t family)
+{
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	d = MHD_start_daemon(flags, 0, NULL, NULL, answer, m,
-			     MHD_OPTION_LISTEN_SOCKET, fd,
-			     MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-			     MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_OF_ONE,
-			     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-			     MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
-			     MHD_OPTION_END);
+	m->late = late_begin(CONNECTIONS_MAX, LASTS_S * 1000);
+	m->daemon = m->late ? start_library(m, fd, family) : NULL;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return d;
+	if (!m->late)
+		close(fd);
+	return m->daemon;
 }
 
 struct metrics *metrics_start(const char *listen, int *rc, struct err *e)
@@ -124,12 +152,12 @@ struct metrics *metrics_start(const char *listen, int *rc, struct err *e)
 		goto err_memory;
 	m->local = at.local;
 	pthread_mutex_init(&m->lock, NULL);
-	m->daemon = start(m, fd, at.addr.ss_family);
-	if (!m->daemon)
+	if (!start(m, fd, at.addr.ss_family))
 		goto err_start;
 	return m;
 
 err_start:	/* the library has closed the socket, in all but a few of its ways out */
+	late_end(m->late);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 	fd = -1;
@@ -170,6 +198,7 @@ void metrics_stop(struct metrics *m)
 	if (!m)
 		return;
 	MHD_stop_daemon(m->daemon);
+	late_end(m->late);
 	if (m->now)
 		MHD_destroy_response(m->now);
 	pthread_mutex_destroy(&m->lock);

@@ -790,6 +790,44 @@ static void test_idle_clients(void **state)
 	metrics_stop(s.metrics);
 }
 
+/* Nor do those that send, or read, a little now and then. */
+static void test_dripping_clients(void **state)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	const size_t size = 32U << 20;
+	const time_t end = time(NULL) + DROPPED_S;
+	char *text = malloc(size), buf[1024];
+	struct server s;
+	int fds[8], i;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'x', size);
+	begin(&s);
+	metrics_set(s.metrics, text, size);
+	for (i = 0; i < 8; i++)
+		fds[i] = connected(&s);
+	send(fds[7], request, strlen(request), MSG_NOSIGNAL);
+	assert_int_equal(recv(fds[7], buf, 12, MSG_WAITALL), 12);
+	set_text(&s, "ctcpd_flows 3\n");
+	for (i = 0; i < 7; i++)
+		send(fds[i], "GET /metrics?", 13, MSG_NOSIGNAL);
+	while (!closed_of(fds, 1) && time(NULL) < end) {
+		for (i = 0; i < 7; i++)
+			send(fds[i], "x", 1, MSG_NOSIGNAL);
+		while (recv(fds[7], buf, sizeof(buf), MSG_DONTWAIT) > 0)
+			;
+	}
+	assert_int_equal(closed_of(fds, 7), 7);
+	assert_in_range(read_all(fds[7], buf, sizeof(buf)), 0, size / 2);
+	while (!is_answered(&s) && time(NULL) < end)
+		poll(NULL, 0, 10);
+	assert_answer(&s, "GET /metrics", "HTTP/1.1 200", "ctcpd_flows 3\n");
+	for (i = 0; i < 8; i++)
+		close(fds[i]);
+	metrics_stop(s.metrics);
+}
+
 /* What one reads slowly stays as it was; others have the new text; and it ends. */
 static void test_slow_reader(void **state)
 {
@@ -853,6 +891,7 @@ int main(void)
 		cmocka_unit_test(test_reload_listens_later),
 		cmocka_unit_test(test_what_it_does),
 		cmocka_unit_test(test_idle_clients),
+		cmocka_unit_test(test_dripping_clients),
 		cmocka_unit_test(test_slow_reader),
 		cmocka_unit_test(test_stop),
 	};
