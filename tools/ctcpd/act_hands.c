@@ -196,22 +196,22 @@ static uint32_t changes(struct act *a, struct act_hands *h, struct pace **list)
 }
 
 /*
- * Where a subnet has taken its place, other hands are to, or it has been told as forgotten or
- * left alone, nothing is said.
+ * Where a subnet has taken its place, other hands have it at the same rate, or it has been told as
+ * forgotten or left alone, nothing is said.
  */
-static void tell_change(struct act *a, const struct act_hands *h, const struct pace *p)
+static void tell_change(struct act *a, const struct pace *p)
 {
 	struct acting *e = act_table_find(&a->table, &p->to);
 
 	if (!e || a->mode != MODE_ACT || (e->stood_down && !e->search.rate))
 		return;
-	if (!p->rate && e->wants_by == p->ifindex && &a->by[e->wants_hands] != h)
-		return;
 	if (p->rate && p->ifindex == e->ifindex && !e->was && act_gone_tells(a, e))
 		return;
-	if (p->ifindex == e->ifindex && e->force == e->was)
+	if (p->ifindex != e->ifindex || (e->force == e->was && !e->moved))
+		return;
+	if (e->force == e->was)
 		act_tell_moved(a, e);
-	else if (p->ifindex == e->ifindex && (e->force || !act_subnet_of(a, &e->to, e->ifindex)))
+	else if (e->force || !act_subnet_of(a, &e->to, e->ifindex))
 		act_tell_rate(a, e, e->was);
 }
 
@@ -220,8 +220,10 @@ static void note_was(const struct act_hands *h, struct acting *e, const struct p
 {
 	const struct pace *is = paced_get(&h->now, p->ifindex, &p->to);
 
-	if (p->ifindex != e->ifindex && is && is->rate > e->was)
-		e->was = is->rate;
+	if (p->ifindex == e->ifindex || !is || is->rate <= e->was)
+		return;
+	e->was = is->rate;
+	e->moved = true;
 }
 
 static void took(struct act *a, struct act_hands *h, const struct pace *list, uint32_t n)
@@ -231,8 +233,10 @@ static void took(struct act *a, struct act_hands *h, const struct pace *list, ui
 
 	for (i = 0; i < n; i++) {
 		e = act_table_find(&a->table, &list[i].to);
-		if (e)
-			e->was = e->force;
+		if (!e)
+			continue;
+		e->was = e->force;
+		e->moved = false;
 	}
 	for (i = 0; i < n; i++) {
 		e = act_table_find(&a->table, &list[i].to);
@@ -245,7 +249,7 @@ static void took(struct act *a, struct act_hands *h, const struct pace *list, ui
 			act_device_paced(a, list[i].ifindex);
 	}
 	for (i = 0; i < n; i++)
-		tell_change(a, h, &list[i]);
+		tell_change(a, &list[i]);
 	a->totals.paced_changes += n;
 	act_went_well(a, h);
 }

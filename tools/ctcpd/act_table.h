@@ -44,6 +44,7 @@ struct acting {
 	uint64_t waits;			/* the step that goes on without it */
 	uint64_t told;			/* the last look that had it */
 	bool dirty, due, aged;		/* to be saved now, behind those, some time */
+	bool moved;			/* what it had before is by another device */
 	bool away;			/* it was paced when its device went, and not since */
 	bool gone;			/* forgotten, but by the history */
 };

@@ -585,6 +585,46 @@ static void classes_do_not_fit_by_now(void **state)
 	assert_int_equal(socket_rate_of(w, s), rate);
 	assert_said(w, "on eth1 remotes are paced by sockets, not by classes: it has 8 queues", 1);
 	assert_said(w, "remotes can be paced by", 0);
+	assert_said(w, "by which it is reached", 0);
+}
+
+/* What it has by classes holds it until these are taken back. */
+static void rises_with_other_hands(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	uint64_t rate;
+	uint32_t told;
+
+	w->can_rc = 0;
+	rate = settled_rate(w, s);
+	told = said(w, "mbit, was ");
+	acting_of(w, s)->search.rate = rate + rate / 10;
+	w->fit_rc = -EOPNOTSUPP;
+	act_devices_anew(w->act);
+	polls(w, 1);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_equal(socket_rate_of(w, s), rate + rate / 10);
+	assert_said(w, "mbit, was ", told + 1);
+	assert_said(w, "by which it is reached", 0);
+}
+
+/* It is reached by another device, which is told, and then paced there by other hands. */
+static void moves_before_other_hands(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	w->can_rc = 0;
+	settle_all(w);
+	s->remote.ifindex = 2;
+	polls(w, 5);
+	assert_int_not_equal(rate_of(w, s), 0);
+	w->fit_rc = -EOPNOTSUPP;
+	polls(w, 13);
+	assert_int_equal(w->kernel.n, 0);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_said(w, "on eth2 now, by which it is reached", 1);
 }
 
 static void none_fit_by_now(void **state)
@@ -688,6 +728,21 @@ static void classes_are_refused(void **state)
 	assert_int_equal(w->sockets.n, 0);
 }
 
+/* Its link is lost meanwhile, so that nothing tells any more what fits: sockets, all the same */
+static void classes_are_refused_without_a_link(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	w->can_rc = 0;
+	w->fit_rc = -ENETDOWN;
+	refuse(w, NULL, 1, -EOPNOTSUPP, false);
+	settle_all(w);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	assert_int_equal(w->kernel.n, 0);
+	assert_device(w, "eth1", "sockets", "refused -95");
+}
+
 /* Where there are no sockets it is told once that nothing is paced. */
 static void classes_are_refused_alone(void **state)
 {
@@ -741,10 +796,13 @@ int main(void)
 		TEST(nothing_is_chosen_without_a_link),
 		TEST(waits_for_its_link),
 		TEST(classes_do_not_fit_by_now),
+		TEST(rises_with_other_hands),
+		TEST(moves_before_other_hands),
 		TEST(none_fit_by_now),
 		TEST(idle_sockets_are_not_tried),
 		TEST(sockets_in_use_fit),
 		TEST(classes_are_refused),
+		TEST(classes_are_refused_without_a_link),
 		TEST(classes_are_refused_alone),
 	};
 
