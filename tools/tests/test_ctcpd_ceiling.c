@@ -432,6 +432,29 @@ static void test_others_also(void **state)
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);	/* a fifth of the looks that lose */
 }
 
+/*
+ * Half of the looks that lose do so at the ceiling, a little each; the others lose much.  These
+ * alone tell that it is not chance, and the ceiling that they all have one cause.
+ */
+static void test_half_at_ceiling(void **state)
+{
+	struct flow f;
+	unsigned int n;
+
+	(void)state;
+	flow_begin_cut(&f, "cubic");
+	for (n = 0; n < 8; n++) {
+		looks(&f, 2, TOP, 0, 0);
+		looks(&f, 1, TOP, 2, 100 + 89 * n % 400);
+		looks(&f, 2, 500, 0, 0);
+		looks(&f, 1, 500, 30, 20 + 37 * n % 200);
+		looks(&f, 1, 500, 0, 0);
+	}
+	assert_int_equal(f.loss.ceiling.losing, 8);
+	assert_int_equal(f.loss.ceiling.elsewhere, 8);
+	expect(&f, VERDICT_OVERRUN, REASON_BURSTS);
+}
+
 /* A slower hop is full all the time, and the path loses at random, at any window. */
 static void test_chance(void **state)
 {
@@ -517,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_own_device),
 		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_others_also),
+		cmocka_unit_test(test_half_at_ceiling),
 		cmocka_unit_test(test_chance),
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_others_after_ceiling),

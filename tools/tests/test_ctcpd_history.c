@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "ctcpd_history.h"
+#include "faulty_vfs.h"
 
 #include "ctcpd/history_db.h"
 
@@ -350,10 +351,25 @@ static void fill(const struct place *p, uint32_t n)
 	one_writes(p->file, sql);
 }
 
+static int end(void **state)
+{
+	faulty_vfs_end();
+	return remove_place(state);
+}
+
 static int count_commit(void *data)
 {
 	++*(uint32_t *)data;
 	return 0;
+}
+
+static void passed_once(struct history *h, int rows)
+{
+	int passed = sqlite3_stmt_status(h->stmt[STMT_FORGET], SQLITE_STMTSTATUS_VM_STEP, 0) +
+		     sqlite3_stmt_status(h->stmt[STMT_LOWEST], SQLITE_STMTSTATUS_VM_STEP, 0);
+
+	if (passed > 100 * rows)
+		fail_msg("expected at most 100 steps a row, got %d for %d rows", passed, rows);
 }
 
 /*
@@ -364,7 +380,6 @@ static void forgets_in_one_pass(void **state)
 {
 	struct history *h;
 	uint32_t commits = 0;
-	int passed;
 
 	fill(*state, 40000);
 	h = open_place(*state, NOW);
@@ -373,10 +388,24 @@ static void forgets_in_one_pass(void **state)
 	if (commits > 34)
 		fail_msg("expected at most 34 transactions, got %u", commits);
 	assert_int_equal(count(h), 20001);
-	passed = sqlite3_stmt_status(h->stmt[STMT_FORGET], SQLITE_STMTSTATUS_VM_STEP, 0) +
-		 sqlite3_stmt_status(h->stmt[STMT_LOWEST], SQLITE_STMTSTATUS_VM_STEP, 0);
-	if (passed > 100 * 40000)
-		fail_msg("expected at most 100 steps a row, got %d for 40000 rows", passed);
+	passed_once(h, 40000);
+	history_close(h);
+}
+
+/* By batches, too, each of which begins where the one before it has ended */
+static void forgets_by_batches_in_one_pass(void **state)
+{
+	struct history *h;
+	uint32_t commits = 0;
+
+	fill(*state, 20000);
+	faulty_vfs_use();
+	h = open_place(*state, NOW);
+	sqlite3_commit_hook(h->db, count_commit, &commits);
+	fault_at(1, 1, SQLITE_FULL);
+	assert_int_equal(forget(h, "::", 0), 10000);
+	assert_in_range(commits, 10000 / BATCH, UINT32_MAX);
+	passed_once(h, 20000);
 	history_close(h);
 }
 
@@ -706,6 +735,7 @@ int main(void)
 		TEST(all_in_a_prefix),
 		TEST(forgets_a_prefix),
 		TEST(forgets_in_one_pass),
+		cmocka_unit_test_setup_teardown(forgets_by_batches_in_one_pass, make_place, end),
 		TEST(long_work_is_told),
 		TEST(index_of_what_is_not_there),
 		TEST(bounded_in_rows),

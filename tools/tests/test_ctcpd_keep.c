@@ -383,6 +383,26 @@ static void none_can_be_opened(void **state)
 	end(&k);
 }
 
+/* Of one prefix, too */
+static void what_waits_is_told(void **state)
+{
+	const struct prefix one = host(1), both = { AF_INET, 24, { 192, 0, 0 } };
+	const struct place *p = *state;
+	struct kept k;
+	struct err e = { "" };
+	uint32_t n = 0;
+
+	begin(&k, p->file);
+	visit(&k, 1, REASON_BRIEF);
+	visit(&k, 2, REASON_BRIEF);
+	assert_int_equal(k.keep.n, 2);
+	assert_int_equal(keep_each(&k.keep, &one, 0, count_one, &n, &e), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(keep_each(&k.keep, &both, 0, count_one, &n, &e), 0);
+	assert_int_equal(n, 1 + 2);
+	end(&k);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
@@ -399,6 +419,7 @@ int main(void)
 		TEST(forgets_are_bounded),
 		TEST(forgets_are_of_one_history),
 		TEST(none_can_be_opened),
+		TEST(what_waits_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
