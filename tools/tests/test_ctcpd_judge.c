@@ -592,6 +592,27 @@ static void test_regular(void **state)
 	assert_int_equal(judged(&f).levels, 0);
 }
 
+/* Half of a queue that drops early leaves 0.6 of chance's variance, which is not regular. */
+static void test_half_regular(void **state)
+{
+	unsigned short seed[3] = { 4, 7, 11 };
+	struct judgement j;
+	struct flow f;
+	unsigned int i;
+
+	(void)state;
+	begin(&f, "circuit");
+	for (i = 0; i < 600; i++) {
+		next(&f, LOOK, 1000)->retrans = 7 + 3 * (nrand48(seed) % 3);
+		f.i.delivered = 0;
+		f.now.snd_ssthresh = f.now.snd_cwnd;
+		add(&f);
+	}
+	j = judged(&f);
+	assert_in_range(j.dispersion, 55, 65);
+	expect(&f, VERDICT_LOSS, REASON_RANDOM);
+}
+
 /* Losses that our own device's queue delays are no receiver's: it takes what we can send. */
 static void test_own_device(void **state)
 {
@@ -1038,6 +1059,23 @@ static void test_rounded(void **state)
 	assert_true(fabs(say.chance - (log(20) + 19 * log(1.2 * 2 / 7) + log(5))) < 0.001);
 }
 
+/* Of large windows that are all alike: no nearer than half of a per cent */
+static void test_alike(void **state)
+{
+	struct losses_say say;
+	struct flow f;
+
+	(void)state;
+	begin(&f, "cubic");
+	f.now.snd_ssthresh = 1400;
+	f.now.snd_cwnd = 1400;
+	for (unsigned int i = 0; i < 20; i++)
+		lose(&f, LOOK, 1, 1000);
+	losses_say(&f.loss.losses, &say);
+	assert_int_equal(say.levels, 20);
+	assert_true(fabs(say.chance - (log(20) + 19 * log(2.5 * 0.005) + log(5))) < 0.001);
+}
+
 /* Two cuts in one look, told by the window before it, are one: of 190 CUBIC leaves 133, then 93 */
 static void test_two_cuts_in_a_look(void **state)
 {
@@ -1463,6 +1501,7 @@ int main(void)
 		cmocka_unit_test(test_delivered),
 		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_regular),
+		cmocka_unit_test(test_half_regular),
 		cmocka_unit_test(test_own_device),
 		cmocka_unit_test(test_dropped_here),
 		cmocka_unit_test(test_dropped_before),
@@ -1479,6 +1518,7 @@ int main(void)
 		cmocka_unit_test(test_second_cut),
 		cmocka_unit_test(test_held_window),
 		cmocka_unit_test(test_rounded),
+		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_two_cuts_in_a_look),
 		cmocka_unit_test(test_two_segments),
 		cmocka_unit_test(test_small_bursts),
