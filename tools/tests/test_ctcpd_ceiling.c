@@ -376,6 +376,26 @@ static void test_own_device(void **state)
 	expect(&f, VERDICT_LOSS, REASON_OTHERS);
 }
 
+/* Others leave it one room for a while; what is full at its ceiling is our own device. */
+static void test_same_room(void **state)
+{
+	struct flow f;
+	unsigned int n;
+
+	(void)state;
+	flow_begin_cut(&f, "cubic");
+	for (n = 0; n < 8; n++) {
+		f.now.wmem_alloc = 2 * MSS + 1;
+		looks(&f, 2, TOP, 0, 0);
+		f.now.wmem_alloc = 0;
+		looks(&f, 2, TOP / 2, 0, 0);
+		looks(&f, 1, TOP / 2, 10, 150);
+		looks(&f, 2, TOP / 2, 0, 0);
+	}
+	assert_true(ceiling_is_harmless(&f.loss.ceiling));
+	expect(&f, VERDICT_LOSS, REASON_OTHERS);
+}
+
 /* Chance: looks that lose more are slower, and those at the ceiling are as even as nothing is. */
 static void test_chosen(void **state)
 {
@@ -538,6 +558,7 @@ int main(void)
 		cmocka_unit_test(test_lower_path),
 		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_own_device),
+		cmocka_unit_test(test_same_room),
 		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_others_also),
 		cmocka_unit_test(test_half_at_ceiling),
