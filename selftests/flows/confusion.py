@@ -7,6 +7,8 @@ A row is one flow: {"seed", "scenario", "label", "acceptable", "verdict", "reaso
 
 import math
 
+from scenarios import AGAIN
+
 # As verdict.h has them, the one that matters most first
 VERDICTS = ("overrun", "loss", "remote-window", "send-buffer", "application",
             "application-window", "local-drops", "clean", "unknown")
@@ -113,6 +115,21 @@ def counted(hits, of):
             f"{percent(most)})")
 
 
+def of_none(hits, of):
+    """0 of 119 (95 % interval 0.0 to 3.1 %)"""
+    if not of:
+        return "none"
+    least, most = interval(hits, of)
+    return f"{hits} of {of} (95 % interval {100 * least:.1f} to {percent(most)})"
+
+
+def _reaches(hits, of, asked):
+    """What the interval adds to a point estimate that is enough"""
+    if not of or hits / of < asked or interval(hits, of)[0] >= asked:
+        return ""
+    return ", by the point estimate: the interval reaches below that"
+
+
 def held(rows):
     """[(whether it holds, sentence)] of what is asked"""
     overruns = [r for r in rows if r["label"] == "overrun"]
@@ -121,14 +138,28 @@ def held(rows):
     found, exact = recall(rows), precision(rows)
     never = forbidden(rows)
     of = sum(r["scenario"] in NEVER for r in rows)
+    rest = sum(r["label"] != "overrun" for r in rows)
+    exactly = sum(map(is_right, said))
     return [(found is not None and found >= RECALL,
              f"recall of overruns {counted(hits, len(overruns))}, "
-             f"at least {percent(RECALL)} asked"),
+             f"at least {percent(RECALL)} asked{_reaches(hits, len(overruns), RECALL)}"),
             (exact is not None and exact >= PRECISION,
-             f"precision of overruns {counted(sum(map(is_right, said)), len(said))}, "
-             f"at least {percent(PRECISION)} asked"),
-            (not never, f"{len(never)} false overruns among {of} flows of random loss, slow "
-             "applications, tiny flows and first samples, none asked")]
+             f"precision of overruns {counted(exactly, len(said))}, at least "
+             f"{percent(PRECISION)} asked{_reaches(exactly, len(said), PRECISION)}"),
+            (not never, f"false overruns among flows of random loss, slow applications, tiny "
+             f"flows and first samples: {of_none(len(never), of)}, none asked; among all flows "
+             f"that are no overrun: {of_none(len(false_overruns(rows)), rest)}")]
+
+
+def found_by_scenario(rows):
+    """{scenario: (overruns found, overruns)}, of scenarios that have any"""
+    return {name: (hits, overruns)
+            for name, _, _, overruns, hits, _ in breakdown(rows, "scenario") if overruns}
+
+
+def drawn_again(rows):
+    """Flows that stand in for one whose counters did not agree with its label"""
+    return sum(r["seed"] >= AGAIN for r in rows)
 
 
 def most_even(rows):

@@ -32,15 +32,25 @@ def table(scored):
     return "\n".join(lines) + "\n"
 
 
-def totals(pooled):
-    """(found, of) over all parts"""
-    return tuple(sum(part[key] for part in pooled["parts"]) for key in ("found", "of"))
-
-
 def sets_of(pooled):
     """[number]: all sets that it is over"""
-    return [n for part in pooled["parts"]
-            for n in range(part["sets"][0], part["sets"][1] + 1)]
+    return list(range(pooled["sets"][0], pooled["sets"][1] + 1))
+
+
+def totals(scored, pooled):
+    """(found, of, false) over its sets: as each was scored, or by this policy afterwards"""
+    again = {one["number"]: one for one in pooled["again"]}
+    parts = [{**one, **again.get(one["number"], {})} for one in scored["set"]
+             if one["number"] in sets_of(pooled)]
+    return tuple(sum(part[key] for part in parts) for key in ("found", "of", "false"))
+
+
+def _afterwards(pooled):
+    """Which of its sets had been scored by another policy before"""
+    numbers = [str(one["number"]) for one in pooled["again"]]
+    if not numbers:
+        return ""
+    return f' (set {" and ".join(numbers)} was scored by an earlier policy first)'
 
 
 def together(scored):
@@ -48,10 +58,21 @@ def together(scored):
     lines = []
     for one in scored["pooled"]:
         sets = sets_of(one)
-        lines.append(f'- policy of {one["policy"]}, over sets {sets[0]} to {sets[-1]}, with none '
-                     f'of which it was tuned: recall of overruns '
-                     f'{confusion.counted(*totals(one))}')
+        found, of, false = totals(scored, one)
+        lines.append(f'- policy of {one["policy"]}, over sets {sets[0]} to {sets[-1]}'
+                     f'{_afterwards(one)}, with none of which it was tuned: recall of overruns '
+                     f'{confusion.counted(found, of)}; false ones: {false}')
     return "\n".join(lines)
+
+
+def all_sets(scored):
+    """How many of the sets reach what is asked, and all sets together"""
+    sets = scored["set"]
+    reach = sum(one["found"] >= confusion.RECALL * one["of"] for one in sets)
+    found, of, false = (sum(one[key] for one in sets) for key in ("found", "of", "false"))
+    return (f"- all {len(sets)} sets, each by the policy of its day: {reach} reach "
+            f"{confusion.percent(confusion.RECALL)}; together recall of overruns "
+            f"{confusion.counted(found, of)}; false ones: {false}")
 
 
 def differs(scored, rows):

@@ -80,10 +80,28 @@ class Counts(unittest.TestCase):
 
     def test_what_is_asked_is_said_with_counts(self):
         rows = [row("overrun", "overrun")] * 48 + [row("overrun", "loss")]
-        said = [sentence for _, sentence in confusion.held(rows + [row("loss", "loss", "tiny")])]
+        said = [sentence for _, sentence in confusion.held(
+            rows + [row("loss", "loss", "tiny"), row("clean", "clean", "clean")])]
         self.assertIn("98.0 % (48 of 49; 95 % interval 89.3 to 99.6 %)", said[0])
         self.assertIn("100.0 % (48 of 48; ", said[1])
-        self.assertIn("0 false overruns among 1 flows", said[2])
+        self.assertEqual(said[2], "false overruns among flows of random loss, slow applications, "
+                         "tiny flows and first samples: 0 of 1 (95 % interval 0.0 to 79.3 %), none "
+                         "asked; among all flows that are no overrun: 0 of 2 (95 % interval 0.0 to "
+                         "65.8 %)")
+
+    def test_an_interval_below_what_is_asked_is_said(self):
+        below = "by the point estimate: the interval reaches below that"
+        many = [row("overrun", "overrun")] * 990 + [row("overrun", "loss")] * 10
+        for rows, said in ((many, False), (many[:49], True), (many[989:], False), ([], False)):
+            self.assertEqual(below in confusion.held(rows)[0][1], said)
+        self.assertNotIn(below, confusion.held(many)[1][1])
+        self.assertIn(below, confusion.held(many[:49])[1][1])
+
+    def test_overruns_by_scenario_and_flows_that_stand_in(self):
+        rows = ROWS + [row("overrun", "loss", "policer", seed=confusion.AGAIN + 6)]
+        self.assertEqual(confusion.found_by_scenario(rows),
+                         {"policer": (0, 1), "slow-receiver-4": (2, 4)})
+        self.assertEqual([confusion.drawn_again(some) for some in (ROWS, rows)], [0, 1])
 
     def test_most_even_is_of_flows_that_overrun_nothing(self):
         rows = [row("overrun", "overrun", evenness=20), row("loss", "loss", evenness=0.5),
@@ -149,6 +167,19 @@ class Words(unittest.TestCase):
         self.assertIn("against_chance - log(4)", policy)
         self.assertIn("#define AS_EVEN\t\t0.5\n", policy)
         self.assertRegex(written.report(ROWS, SETS), "less ln 4, and 0 where .* more than half of")
+
+    def test_where_overruns_are_missed(self):
+        found = "Overruns found, by scenario: "
+        more = [row("overrun", "overrun", "policer")]
+        for rows, said in ((ROWS, "slow-receiver-4 2 of 4."), (more, "all of 1 scenarios."),
+                           (ROWS + more, "slow-receiver-4 2 of 4, all of 1 others.")):
+            self.assertEqual(written.missed(rows), found + said)
+
+    def test_the_opening_counts(self):
+        text = " ".join(written.report(ROWS + [row("overrun", "loss", seed=confusion.AGAIN)] * 2,
+                                       SETS).split())
+        self.assertIn("Of the flows 60 % overrun", text)
+        self.assertIn("deeper. 2 flows stand in", text)
 
     def test_nothing_wrong_is_said(self):
         self.assertTrue(written.report(ROWS[:2], SETS).endswith("Nothing.\n"))
