@@ -27,7 +27,8 @@ SECONDS = 7200
 REMOTES = 200
 SLOW = 6
 LINES = (1e6, 10e6)             # of the hops before remotes that are well
-SLOW_LINES = (2e6, 3e6)         # at less, no interval of ctcpd's has 500 segments
+# The least is above the 1.2 Mbit/s at which an interval of ctcpd's, 5 s, has its 500 segments
+SLOW_LINES = (2e6, 3e6)
 RTTS = (3e-3, 0.12)
 SLOW_RTTS = (10e-3, 100e-3)
 SLOW_BUFFERS = (2, 10)          # frames
