@@ -26,6 +26,7 @@ DAEMON_PARTS := $(filter-out $(NO_PARTS),$(patsubst %.c,%,$(wildcard ctcpd/*.c))
 DAEMON_TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_ctcpd_*.c))
 
 $(O)/ctcpd: $(O)/obj/ctcpd/ctcpd.o $(DAEMON_PARTS:%=$(O)/obj/%.o) $(O)/libctcp.a
+	$(if $(HAVE_BPF),,@echo 'ctcpd is built without pacing by sockets: that needs libbpf 1.0 (libbpf-dev) and clang' >&2)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(DAEMON_LDLIBS) $(LDLIBS)
 
 -include $(wildcard $(O)/obj/ctcpd/*.d $(O)/obj-san/ctcpd/*.d)
