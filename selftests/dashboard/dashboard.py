@@ -74,6 +74,12 @@ def columns(panel, labels):
     return {organize["renameByName"][n] for n in shown}
 
 
+def rows(panel, series):
+    """{refId: what its rows are joined by}; @series: {refId: [labels]}"""
+    joined = transformation(panel, "joinByField")["byField"]
+    return {ref: {labels[joined] for labels in some} for ref, some in series.items()}
+
+
 def columns_asked_for(panel):
     """Those that have a unit of their own, or that rows are sorted by"""
     return {o["matcher"]["options"] for o in panel["fieldConfig"]["overrides"]} | {

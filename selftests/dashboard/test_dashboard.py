@@ -76,13 +76,17 @@ class Asked:
         return f"{len(names)} series"
 
     def table(self, panel):
-        """Its columns are there"""
-        labels = {target["refId"]: set().union(*self.target(target))
-                  for target in panel["targets"]}
+        """Its columns are there, and a row for each host"""
+        series = {target["refId"]: self.target(target) for target in panel["targets"]}
+        labels = {ref: set().union(*some) for ref, some in series.items()}
         there = dashboard.columns(panel, labels)
         missing = dashboard.columns_asked_for(panel) - there
         if missing:
             raise dashboard.Wrong(f"no column is {sorted(missing)}: there are {sorted(there)}")
+        for ref, rows in dashboard.rows(panel, series).items():
+            for host in prometheus.HOSTS.values():
+                if not any(row.startswith(f"{host} to ") for row in rows):
+                    raise dashboard.Wrong(f"{ref}: no row is of {host}: {sorted(rows)}")
         return f"{len(there)} columns"
 
     def panel(self, panel):
