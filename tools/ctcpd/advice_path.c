@@ -13,7 +13,7 @@
 #include "rough.h"
 #include "units.h"
 
-#define PACE_PERCENT	95U	/* of what it takes at best: room for its other traffic */
+#define PACE_PERCENT	95U	/* of the most it was seen to take: room for other traffic */
 
 static double loss(const struct judgement *j)
 {
@@ -74,10 +74,12 @@ void advise_overrun(const struct judgement *j, const struct place *p, struct adv
 
 	pace = rounded(takes / 100 * PACE_PERCENT);
 	advice_say(a,
-		   "It takes %s at best, and had %s: %.3g%% of the segments were sent again.",
+		   "It was seen to take %s at most, and had %s: %.3g%% of the segments were sent again.",
 		   both(most, takes), both(had, j->rate), 100 * loss(j));
 	if (pace >= RATE_MIN) {
-		advice_say(a, "Sent at no more than %s, nothing need be lost.", both(most, pace));
+		advice_say(a,
+			   "At no more than %s it should lose little; a policer's own rate may be lower.",
+			   both(most, pace));
 		say_paces(j, p, pace, a);
 	}
 	advice_say(a,
