@@ -12,6 +12,7 @@
 
 #include "filter.h"
 #include "htb.h"
+#include "lacks.h"
 #include "out.h"
 
 #define PRIO_IP4	100U	/* of the longest prefix */
@@ -410,7 +411,7 @@ static int put_one(struct nl *nl, int ifindex, const struct prefix *to, bool tag
 
 	nlh->nlmsg_flags = NLM_F_CREATE;
 	filter_put(nlh, to, tagged, f->minor);
-	return nlm_talk(nl, nlh, e);
+	return lacks_kind(nlm_talk(nl, nlh, e), LACKS_CLASSIFIER, "flower", e);
 }
 
 static int delete_one(struct nl *nl, int ifindex, const struct prefix *to, bool tagged,

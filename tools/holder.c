@@ -164,16 +164,22 @@ static bool is_alive(const char *pid)
 }
 
 /* Who has the lock of a file, by flock(2); not who took it and has ended, as flock(1) does */
-bool holder_of_lock(int fd, char pid[PID_LEN])
+bool holder_of_file(const struct stat *st, char pid[PID_LEN])
 {
 	FILE *locks = fopen("/proc/locks", "re");
 	char line[160];
-	struct stat st;
 	bool found = false;
 
-	while (locks && !found && !fstat(fd, &st) && fgets(line, sizeof(line), locks))
-		found = line_is_of(line, &st, pid) && is_alive(pid);
+	while (locks && !found && fgets(line, sizeof(line), locks))
+		found = line_is_of(line, st, pid) && is_alive(pid);
 	if (locks)
 		fclose(locks);
 	return found;
+}
+
+bool holder_of_lock(int fd, char pid[PID_LEN])
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && holder_of_file(&st, pid);
 }

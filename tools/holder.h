@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -29,6 +30,8 @@ typedef bool (*holder_fn)(const struct holder *h, void *data);
 int holders_walk(holder_fn each, void *data, uint32_t *blind, struct err *e);
 void holder_program(pid_t pid, char program[PROGRAM_LEN]);
 bool holder_of_lock(int fd, char pid[PID_LEN]);
+/* ... also of a file that this process may not open */
+bool holder_of_file(const struct stat *st, char pid[PID_LEN]);
 bool holder_command(pid_t pid, char command[COMMAND_LEN]);
 
 #endif

@@ -20,7 +20,6 @@
 #include "htb.h"
 #include "kernel.h"
 #include "kmod.h"
-#include "lacks.h"
 #include "link.h"
 #include "live.h"
 #include "object.h"
@@ -329,22 +328,6 @@ static int set_sysctl(const char *name, const char *value, struct err *e)
 	return rc;
 }
 
-/* "" where it is none that a module has */
-static const char *kind_of(const struct qdisc *q)
-{
-	switch (q->state) {
-	case QDISC_TBF:
-		return "tbf";
-	case QDISC_FQ:
-	case QDISC_MQ:
-		return "fq";
-	case QDISC_HTB:
-		return "htb";
-	default:
-		return "";
-	}
-}
-
 static int set_qdisc(struct kernel *k, const char *dev, const char *value, struct err *e)
 {
 	int index = link_index(dev), rc;
@@ -356,8 +339,6 @@ static int set_qdisc(struct kernel *k, const char *dev, const char *value, struc
 	if (qdisc_parse(value, &q))
 		return err_set(e, -EINVAL, "\"%s\" is not a qdisc", value);
 	rc = qdisc_write(&k->nl, index, &q, &why);
-	if (*kind_of(&q))
-		rc = lacks_kind(rc, LACKS_QDISC, kind_of(&q), &why);
 	return rc ? err_set(e, rc, "%s: the kernel refuses qdisc \"%s\": %s", dev, value,
 			    why.text) : 0;
 }
@@ -395,8 +376,6 @@ static int set_filter(struct kernel *k, const char *name, const char *value, str
 	if (filter_parse(value, &f))
 		return err_set(e, -EINVAL, "%s \"%s\" is not a filter", name, value);
 	rc = filter_write(&k->nl, index, &to, &f, &why);
-	if (f.state == FILTER_OURS)
-		rc = lacks_kind(rc, LACKS_CLASSIFIER, "flower", &why);
 	return rc ? err_set(e, rc, "%s: the kernel refuses the filter to \"%s\": %s", name, value,
 			    why.text) : 0;
 }

@@ -15,6 +15,7 @@
 
 #include "htb.h"
 #include "qdisc.h"
+#include "lacks.h"
 #include "units.h"
 
 #define CTCP_TCA_STATS_PKT64 8	/* 5.5; linux/gen_stats.h may be older */
@@ -339,11 +340,30 @@ int qdisc_read(struct nl *nl, int ifindex, struct qdisc *q,
 	return 0;
 }
 
+static const char *our_kind(enum qdisc_state state)
+{
+	switch (state) {
+	case QDISC_TBF:
+		return "tbf";
+	case QDISC_FQ:
+		return "fq";
+	case QDISC_HTB:
+		return "htb";
+	case QDISC_MQ:
+	case QDISC_UNFINISHED:
+		return "mq";
+	default:
+		return "";
+	}
+}
+
 static int send_qdisc(struct nl *nl, struct nlmsghdr *nlh,
 		      void (*put)(struct nlmsghdr *nlh, const struct qdisc *q),
 		      const struct qdisc *q, struct err *e)
 {
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
 	struct nlattr *nest;
+	int rc;
 
 	nlh->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
 	if (put) {
@@ -351,7 +371,10 @@ static int send_qdisc(struct nl *nl, struct nlmsghdr *nlh,
 		put(nlh, q);
 		mnl_attr_nest_end(nlh, nest);
 	}
-	return nlm_talk(nl, nlh, e);
+	rc = nlm_talk(nl, nlh, e);
+	/* below a root, it may be that which is gone */
+	return q && tcm->tcm_parent == TC_H_ROOT ?
+	       lacks_kind(rc, LACKS_QDISC, our_kind(q->state), e) : rc;
 }
 
 static int write_mq(struct nl *nl, int ifindex, const struct qdisc *q, bool have,
@@ -368,23 +391,6 @@ static int write_mq(struct nl *nl, int ifindex, const struct qdisc *q, bool have
 		rc = send_qdisc(nl, qdisc_message(&req, RTM_NEWQDISC, ifindex, OUR_HANDLE | i,
 						  (OUR_MAJOR + i) << 16, "fq"), fq_put, q, e);
 	return rc;
-}
-
-static const char *our_kind(enum qdisc_state state)
-{
-	switch (state) {
-	case QDISC_TBF:
-		return "tbf";
-	case QDISC_FQ:
-		return "fq";
-	case QDISC_HTB:
-		return "htb";
-	case QDISC_MQ:
-	case QDISC_UNFINISHED:
-		return "mq";
-	default:
-		return "";
-	}
 }
 
 static int delete_root(struct nl *nl, int ifindex, struct err *e)

@@ -223,14 +223,22 @@ static int open_lock(struct store *s, struct err *e)
 	return 0;
 }
 
+/* Whatever the umask: who shows circuits looks into it, and ctcpd as a user of its own. */
+int store_make_dir(const struct store *s, struct err *e)
+{
+	if ((!mkdir(s->dir, 0755) && !chmod(s->dir, 0755)) || errno == EEXIST)
+		return 0;
+	return err_set(e, -errno, "cannot make %s for the state: %s", s->dir, strerror(errno));
+}
+
 /* One lock for all namespaces: circuits of two may share the module. */
 int store_lock(struct store *s, struct err *e)
 {
 	int rc;
 
-	if (mkdir(s->dir, 0755) && errno != EEXIST)
-		return err_set(e, -errno, "cannot make %s for the state: %s", s->dir,
-			       strerror(errno));
+	rc = store_make_dir(s, e);
+	if (rc)
+		return rc;
 	/* somebody may have made it since it was looked at */
 	rc = check_dir(s->dir, e);
 	if (!rc)

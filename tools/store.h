@@ -34,6 +34,7 @@ struct store {
 };
 
 int store_open(struct store *s, struct err *e);
+int store_make_dir(const struct store *s, struct err *e);	/* as well if it is there */
 void store_close(struct store *s);
 int store_lock(struct store *s, struct err *e);
 void store_unlock(struct store *s);

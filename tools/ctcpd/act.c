@@ -113,15 +113,17 @@ static void end_hands(struct act_hands *h)
 
 void act_end(struct act *a)
 {
+	bool done;
 	int k;
 
 	if (!a)
 		return;
 	act_save(a, true, now_s());
-	if (!act_in_force(a))
-		act_unlock_for_good(a);
+	done = act_is_done(a);
 	for (k = 0; k < HANDS_KINDS; k++)
 		end_hands(&a->by[k]);
+	if (done)
+		act_unlock_for_good(a);
 	act_unlock(a);
 	act_table_free(&a->table);
 	free(a->devices);
@@ -201,6 +203,7 @@ void act_poll(struct act *a, struct remotes *rs, bool whole, uint64_t now_us, in
 		act_know(a, now);
 	act_step(a, now);
 	act_hands_tick(a);
+	act_unlock_if_done(a);
 	act_save(a, false, now);
 	act_gone_end(a);
 	act_tell_end(a);
@@ -233,6 +236,7 @@ static void change_mode(struct act *a, int64_t now)
 	n = act_in_force(a);
 	act_step(a, now);
 	act_hands_tick(a);
+	act_unlock_if_done(a);
 	if (a->mode == MODE_OBSERVE)
 		say_taken_back(a, n - act_in_force(a));
 }

@@ -8,7 +8,7 @@
 #include "act_inside.h"
 #include "out.h"
 
-/* Whoever may instead has all that is pinned: act_unlock() */
+/* Another process, which may, goes on with what is pinned. */
 static void close_all(struct act *a)
 {
 	int k;
@@ -73,7 +73,7 @@ void act_went_well(struct act *a, const struct act_hands *h)
 			  subject);
 }
 
-/* Of all, not of one */
+/* A change as a whole */
 void act_failed_whole(struct act *a, const struct act_hands *h, int rc, const char *why)
 {
 	if ((rc == -EACCES || rc == -EPERM) && a->mode == MODE_OBSERVE)

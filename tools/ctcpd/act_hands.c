@@ -289,13 +289,15 @@ static void step_by(struct act *a, struct act_hands *h, int64_t now)
 	}
 }
 
-/* What an earlier run paced, and this process may not change: another one may by now. */
-static void stays(struct act *a)
+/* What an earlier run paced, and this process could not lock: another one may have by now. */
+static void retry_lock(struct act *a)
 {
 	struct err e = { "" };
-	int k, rc = act_lock(a, &e);
+	int k, rc = act_lock_anew(a, &e);
 
-	for (k = 0; k < HANDS_KINDS && rc; k++) {
+	if (!rc)
+		return;
+	for (k = 0; k < HANDS_KINDS; k++) {
 		struct act_hands *h = &a->by[k];
 
 		if (h->now.n && rc == -EBUSY)
@@ -315,7 +317,7 @@ void act_step(struct act *a, int64_t now)
 	int k;
 
 	if (a->lock < 0 && a->mode == MODE_OBSERVE && act_in_force(a))
-		stays(a);
+		retry_lock(a);
 	if (!may_step(a))
 		return;
 	for (k = 0; k < HANDS_KINDS; k++)
@@ -325,7 +327,6 @@ void act_step(struct act *a, int64_t now)
 	for (k = 0; k < HANDS_KINDS; k++)
 		if (a->by[k].known && a->by[k].holds && may_step(a))
 			step_by(a, &a->by[k], now);
-	act_unlock_if_done(a);
 }
 
 /* Also where nothing may be changed at present: what is paced goes on, by whoever has it. */

@@ -204,7 +204,7 @@ bool act_is_known(const struct act *a);
 void act_look(struct act *a, int64_t now);
 void act_not_ours(struct act *a, struct act_hands *h);	/* another daemon's: to be read again */
 
-/* act_leave.c: until the next poll */
+/* act_leave.c: tried again with the next poll */
 void act_wait_for(struct act *a, struct act_hands *h, const struct pace *p);
 void act_wait_for_device(struct act *a, struct act_hands *h, int ifindex);
 /* Somebody else's by now: it is let go of, where it is ours so far */
@@ -212,10 +212,10 @@ void act_leave(struct act *a, struct act_hands *h, const struct pace *p, bool de
 	       const char *why, int64_t now);
 void act_leaving_add(struct act_leaving *l, const struct acting *e);
 
-/* act_failed.c: of all that has changed, not of one */
+/* act_failed.c: a change as a whole, not one remote of it */
 void act_failed_whole(struct act *a, const struct act_hands *h, int rc, const char *why);
 void act_failed(struct act *a, const struct act_hands *h, int rc, const char *why);
-/* In `observe` */
+/* ..., where mode = observe and so all is to be taken back */
 void act_cannot_take_back(struct act *a, const struct act_hands *h, const char *why);
 void act_cannot(struct act *a, const char *why);	/* in `act`, and this process may not */
 void act_went_well(struct act *a, const struct act_hands *h);
@@ -223,8 +223,11 @@ void act_went_well(struct act *a, const struct act_hands *h);
 /* act_lock.c: -EBUSY, another daemon has it; -ENOENT, there is no folder for it as yet */
 int act_lock(struct act *a, struct err *e);
 void act_unlock(struct act *a);
-/* Nothing is paced: its file goes, too, unless some of that could not be looked at */
-void act_unlock_for_good(struct act *a);
+/* Where there is no folder for it, that is made */
+int act_lock_anew(struct act *a, struct err *e);
+/* Nothing is paced, as far as all is known, and no program is loaded that may hold some */
+bool act_is_done(const struct act *a);
+void act_unlock_for_good(struct act *a);	/* its file goes, too */
 /* One that observes, and has nothing to take back, is in nobody's way. */
 void act_unlock_if_done(struct act *a);
 bool act_lock_is_removed(const struct act *a);	/* its file, by somebody */

@@ -29,22 +29,40 @@ static bool is_removed(int fd)
 	return !fstat(fd, &st) && !st.st_nlink;
 }
 
+static int is_anothers(const struct stat *st, struct err *e)
+{
+	char pid[PID_LEN] = "";
+
+	if (!holder_of_file(st, pid))
+		return err_set(e, -EBUSY, "another ctcpd paces");
+	return err_set(e, -EBUSY, "another ctcpd paces, process %s", pid);
+}
+
+/* Of another user's file only whether it is locked is known. */
+static int cannot_open(const char *path, int code, struct err *e)
+{
+	char pid[PID_LEN];
+	struct stat st;
+
+	if (code == EACCES && !stat(path, &st) && holder_of_file(&st, pid))
+		return is_anothers(&st, e);
+	return err_set(e, -code, "cannot open %s: %s", path, strerror(code));
+}
+
 static int lock_once(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600), rc;
-	char pid[PID_LEN] = "";
+	struct stat st = { 0 };
 
 	if (fd < 0)
-		return err_set(e, -errno, "cannot open %s: %s", path, strerror(errno));
+		return cannot_open(path, errno, e);
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
-	rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	if (rc != -EBUSY)
+	rc = -errno;
+	if (rc != -EWOULDBLOCK)
 		err_set(e, rc, "cannot lock %s: %s", path, strerror(-rc));
-	else if (holder_of_lock(fd, pid))
-		err_set(e, rc, "another ctcpd paces, process %s", pid);
-	else
-		err_set(e, rc, "another ctcpd paces");
+	else if (!fstat(fd, &st))
+		rc = is_anothers(&st, e);
 	close(fd);
 	return rc;
 }
@@ -54,9 +72,10 @@ static int lock(const char *path, struct err *e)
 	unsigned int tries = LOCK_TRIES;
 	int fd = lock_once(path, e);
 
-	while (fd >= 0 && is_removed(fd) && --tries) {
+	while (fd >= 0 && is_removed(fd)) {
 		close(fd);
-		fd = lock_once(path, e);
+		fd = --tries ? lock_once(path, e) :
+			       err_set(e, -EAGAIN, "%s is removed as often as it is locked", path);
 	}
 	return fd;
 }
@@ -82,6 +101,20 @@ int act_lock(struct act *a, struct err *e)
 	}
 	store_close(&s);
 	return rc;
+}
+
+int act_lock_anew(struct act *a, struct err *e)
+{
+	struct store s;
+	int rc = act_lock(a, e);
+
+	if (rc != -ENOENT)
+		return rc;
+	rc = store_open(&s, e);
+	if (!rc)
+		rc = store_make_dir(&s, e);
+	store_close(&s);
+	return rc ?: act_lock(a, e);
 }
 
 bool act_lock_is_removed(const struct act *a)
@@ -111,16 +144,40 @@ void act_unlock(struct act *a)
 	a->lock = -1;
 }
 
+/* Not where another one has taken its place */
+static void remove_file(const struct act *a, const char *path)
+{
+	struct stat ours, there;
+
+	if (!fstat(a->lock, &ours) && !stat(path, &there) && ours.st_ino == there.st_ino &&
+	    ours.st_dev == there.st_dev)
+		unlink(path);
+}
+
+/* What is loaded may still hold some that are to be let go of. */
+static bool is_loaded(const struct act *a)
+{
+	int k = 0;
+
+	while (k < HANDS_KINDS && !a->by[k].hands.bpf)
+		k++;
+	return k < HANDS_KINDS;
+}
+
+bool act_is_done(const struct act *a)
+{
+	return !act_in_force(a) && act_is_known(a) && !is_loaded(a);
+}
+
 void act_unlock_for_good(struct act *a)
 {
 	struct store s;
 	struct err unsaid;
 	char path[320];
 
-	if (a->lock >= 0 && !is_removed(a->lock) && act_is_known(a) &&
-	    !store_open(&s, &unsaid)) {
+	if (a->lock >= 0 && !store_open(&s, &unsaid)) {
 		path_of(&s, path, sizeof(path));
-		unlink(path);
+		remove_file(a, path);
 		store_close(&s);
 	}
 	act_unlock(a);
@@ -128,6 +185,11 @@ void act_unlock_for_good(struct act *a)
 
 void act_unlock_if_done(struct act *a)
 {
-	if (a->mode == MODE_OBSERVE && !act_in_force(a))
+	/* what is loaded goes by a tick to come */
+	if (a->mode != MODE_OBSERVE || act_in_force(a) || is_loaded(a))
+		return;
+	if (act_is_done(a))
 		act_unlock_for_good(a);
+	else
+		act_unlock(a);
 }

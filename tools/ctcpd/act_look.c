@@ -54,7 +54,7 @@ static void changed(const struct looking *l, int64_t now)
 	}
 }
 
-#define LET_GO	"an administrator set up his own there, or took it away"
+#define TAKEN_AWAY	"an administrator set up his own there, or took it away"
 
 static bool is_missing(const struct looking *l, const struct acting *e, int ifindex)
 {
@@ -79,7 +79,7 @@ static bool why_missing(const struct looking *l, int ifindex, struct err *why)
 	int rc = h->ops->unrecorded ? h->ops->unrecorded(h, ifindex, why) : 0;
 
 	if (!rc)
-		err_set(why, 0, LET_GO);
+		err_set(why, 0, TAKEN_AWAY);
 	return !rc || rc == -EPERM;
 }
 

@@ -224,6 +224,6 @@ static int tick(struct hands *h, struct err *e)
 
 const struct hands_ops hands_by_socket = {
 	.name = "sockets",
-	.by_hand = "as root, rm -r " PACE_PINS " takes it back for connections that begin",
+	.by_hand = "as root, rm -r " PACE_PINS " takes it back for connections that begin, and rm /run/ctcp-setup/ctcpd-*.lock tells ctcpd",
 	.fit = fit, .apply = apply, .look = look, .tick = tick, .close = end,
 };

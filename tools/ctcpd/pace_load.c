@@ -50,7 +50,7 @@ static int kernel_error(int rc, const char *what, struct err *e)
 static int netns_cookie(uint64_t *cookie, struct err *e)
 {
 	socklen_t len = sizeof(*cookie);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int rc = 0;
 
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len))

@@ -230,13 +230,18 @@ static void lock_is_removed(void **state)
 	assert_said(w, "left alone", 0);
 }
 
+/* A command, of the path of the lock's file */
+static bool lock_file(const struct world *w, const char *command)
+{
+	char line[PATH_MAX + 96];
+
+	snprintf(line, sizeof(line), "f=$(echo '%s'/ctcpd-*.lock); %s", w->place->dir, command);
+	return system(line) == 0;
+}
+
 static bool has_lock_file(const struct world *w)
 {
-	char command[PATH_MAX + 32];
-
-	snprintf(command, sizeof(command), "ls '%s'/ctcpd-*.lock >/dev/null 2>&1",
-		 w->place->dir);
-	return system(command) == 0;
+	return lock_file(w, "[ -e \"$f\" ]");
 }
 
 /* Whoever may not look takes its absence for nothing. */
@@ -277,6 +282,14 @@ static void lock_is_another_file(void **state)
 	second_begin(&b, w, MODE_ACT);
 	assert_true(is_refused(&b));
 	second_end(&b, w->now);
+	/* not without end */
+	end(w, true);
+	w->removes = 1000;
+	begin(w);
+	assert_int_equal(w->act->lock, -EAGAIN);
+	w->removes = 0;
+	polls(w, 1);
+	assert_true(w->act->lock >= 0);
 	/* that of the next one stays, where somebody has removed ours */
 	remove_lock(w);
 	second_begin(&b, w, MODE_ACT);
@@ -315,18 +328,20 @@ static void another_daemon_takes_over(void **state)
 #define STAYS	"pacing by classes cannot be changed: "
 #define BY_HAND	"as root, ctcp-setup show tells what is ctcpd's, and ctcp-setup undo DEV takes back all on DEV"
 
-/* As of a user who may read the state, and not write beside it */
+/* A folder in place of the file that is to be locked: this process may not, whoever runs it. */
 static void observes_what_stays(struct world *w)
 {
-	char none[128];
-
 	settle_all(w);
 	end(w, true);
-	snprintf(none, sizeof(none), "%s/none", w->place->dir);
-	setenv("CTCP_RUNDIR", none, 1);
+	assert_true(lock_file(w, "rm \"$f\" && mkdir \"$f\""));
 	w->config.mode = MODE_OBSERVE;
 	begin(w);
 	polls(w, 30);
+}
+
+static void may_again(const struct world *w)
+{
+	assert_true(lock_file(w, "rmdir \"$f\""));
 }
 
 static void stays_and_is_told(void **state)
@@ -369,7 +384,7 @@ static void stays_until_it_may(void **state)
 	assert_int_equal(act_totals(w->act)->paced, 1);
 	assert_int_equal(acting_of(w, s)->force, 70 * MB);
 	assert_int_equal(acting_of(w, other)->force, 0);
-	setenv("CTCP_RUNDIR", w->place->dir, 1);
+	may_again(w);
 	polls(w, 1);
 	assert_int_equal(rate_of(w, s), 0);
 	assert_int_equal(act_totals(w->act)->paced, 0);
@@ -384,7 +399,7 @@ static void stays_and_is_anothers(void **state)
 	struct second b;
 
 	observes_what_stays(w);
-	setenv("CTCP_RUNDIR", w->place->dir, 1);
+	may_again(w);
 	second_begin(&b, w, MODE_ACT);
 	polls(w, 14);
 	assert_int_not_equal(rate_of(w, s), 0);
@@ -395,6 +410,53 @@ static void stays_and_is_anothers(void **state)
 	/* it ends, and leaves it */
 	polls(w, 13);
 	assert_int_equal(rate_of(w, s), 0);
+}
+
+/* Another user's file: that it is locked can be seen. */
+static void may_not_open_the_lock(void **state)
+{
+	const bool root = !geteuid();
+	struct world *w = *state;
+	struct second b;
+
+	remote(w, 2, 7, 100 * MB);
+	settle_all(w);
+	assert_int_equal(chmod(w->place->dir, 0755), 0);
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	else
+		assert_true(lock_file(w, "chmod 0 \"$f\""));
+	second_begin(&b, w, MODE_OBSERVE);
+	act_poll(b.act, NULL, false, w->us, w->now + 61);
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	else
+		assert_true(lock_file(w, "chmod 600 \"$f\""));
+	assert_int_equal(act_totals(b.act)->paced, 0);
+	assert_string_equal(act_totals(b.act)->hindered, "");
+	assert_said(w, "cannot be taken back", 0);
+	second_end(&b, w->now);
+}
+
+/* Its folder was removed, and what is pinned elsewhere is not. */
+static void stays_without_a_folder(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+	char none[128];
+
+	settle_all(w);
+	end(w, true);
+	snprintf(none, sizeof(none), "%s/none", w->place->dir);
+	setenv("CTCP_RUNDIR", none, 1);
+	w->config.mode = MODE_OBSERVE;
+	begin(w);
+	polls(w, 2);
+	assert_int_equal(rate_of(w, s), 0);
+	assert_string_equal(act_totals(w->act)->hindered, "");
+	assert_said(w, "cannot be taken back", 0);
+	end(w, true);
+	assert_int_equal(rmdir(none), 0);
 }
 
 /* Which sees nothing of ours, or cannot look */
@@ -431,6 +493,8 @@ int main(void)
 		TEST(stays_and_is_told),
 		TEST(stays_until_it_may),
 		TEST(stays_and_is_anothers),
+		TEST(stays_without_a_folder),
+		TEST(may_not_open_the_lock),
 		TEST(observer_is_in_nobodys_way),
 	};
 

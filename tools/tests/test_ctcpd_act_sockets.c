@@ -288,7 +288,7 @@ static void stays_while(struct world *w, int *rc, int error, const char *why)
 	polls(w, 30);
 	assert_int_not_equal(socket_rate_of(w, s), 0);
 	snprintf(said, sizeof(said),
-		 "what an earlier run may have paced stays, as it cannot be looked at: %s; as root, rm -r /sys/fs/bpf/ctcpd takes it back for connections that begin\n",
+		 "what an earlier run may have paced stays, as it cannot be looked at: %s; as root, rm -r /sys/fs/bpf/ctcpd takes it back for connections that begin, and rm /run/ctcp-setup/ctcpd-*.lock tells ctcpd\n",
 		 why);
 	assert_said(w, said, 1);
 	assert_said(w, "can be looked at again", 0);
@@ -304,6 +304,36 @@ static void sockets_stay(void **state)
 	struct world *w = *state;
 
 	stays_while(w, &w->open_rc, -EACCES, "it needs CAP_BPF");
+}
+
+static bool has_lock_file(const struct world *w)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "ls '%s'/ctcpd-*.lock >/dev/null 2>&1",
+		 w->place->dir);
+	return system(command) == 0;
+}
+
+/* As long as it is loaded it may hold some that are to be let go of. */
+static void program_cannot_go_yet(void **state)
+{
+	struct world *w = *state;
+	struct sim *s = remote(w, 2, 7, 100 * MB);
+
+	begin_sockets(w);
+	settle_all(w);
+	assert_int_not_equal(socket_rate_of(w, s), 0);
+	w->tick_rc = -EAGAIN;
+	w->config.mode = MODE_OBSERVE;
+	act_reload(w->act, w->now);
+	polls(w, 2);
+	assert_int_equal(socket_rate_of(w, s), 0);
+	assert_true(has_lock_file(w));
+	w->tick_rc = 0;
+	polls(w, 1);
+	assert_false(w->loaded);
+	assert_false(has_lock_file(w));
 }
 
 /* What it may not see is not nothing. */
@@ -783,6 +813,7 @@ int main(void)
 		TEST(sockets_outlive_restarts),
 		TEST(sockets_are_taken_back),
 		TEST(sockets_stay),
+		TEST(program_cannot_go_yet),
 		TEST(pins_cannot_be_seen),
 		TEST(nothing_can_be_pinned),
 		TEST(acts_without_seeing_pins),
