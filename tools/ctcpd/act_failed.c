@@ -56,8 +56,8 @@ void act_failed(struct act *a, const struct act_hands *h, int rc, const char *wh
 		  h->hands.ops->name, why);
 }
 
-/* What an administrator began is his to end. */
-static void waits_for_him(struct act *a, const struct act_hands *h, const char *why)
+/* What an administrator began is for an administrator to end. */
+static void waits_for_administrator(struct act *a, const struct act_hands *h, const char *why)
 {
 	hinder(a, h, why);
 	log_state(a->log, LOG_WARNING, h->hands.ops->name, "waits", "pacing stays as it is: %s",
@@ -81,7 +81,7 @@ void act_failed_whole(struct act *a, const struct act_hands *h, int rc, const ch
 	else if (rc == -EACCES || rc == -EPERM)
 		act_cannot(a, why);
 	else if (rc == -EALREADY)
-		waits_for_him(a, h, why);
+		waits_for_administrator(a, h, why);
 	else if (rc != -EAGAIN)
 		act_failed(a, h, rc, why);
 }

@@ -117,7 +117,7 @@ static void say_unknown(struct act *a, struct act_hands *h, const char *why)
 }
 
 /*
- * Whoever observes as a user of his own may often not see what is pinned.  Where no ctcpd has
+ * One that observes as a user of its own may often not see what is pinned.  Where no ctcpd has
  * paced since the machine was booted, that is nothing.
  */
 static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t now)

@@ -5,8 +5,8 @@
  * somebody removes that file the next daemon would lock another one, so that it is looked at with
  * each poll.
  *
- * The file goes with the last that is paced: to who observes as a user of his own, and may not see
- * what is pinned, its absence says that nothing is.
+ * The file goes with the last that is paced: to one that observes as a user of its own, and may not
+ * see what is pinned, its absence says that nothing is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +29,10 @@ static bool is_removed(int fd)
 	return !fstat(fd, &st) && !st.st_nlink;
 }
 
-static int is_anothers(const struct stat *st, struct err *e)
+/* @pid: "", it is not known */
+static int anothers(const char pid[PID_LEN], struct err *e)
 {
-	char pid[PID_LEN] = "";
-
-	if (!holder_of_file(st, pid))
-		return err_set(e, -EBUSY, "another ctcpd paces");
-	return err_set(e, -EBUSY, "another ctcpd paces, process %s", pid);
+	return err_set(e, -EBUSY, "another ctcpd paces%s%s", *pid ? ", process " : "", pid);
 }
 
 /* Of another user's file only whether it is locked is known. */
@@ -45,24 +42,29 @@ static int cannot_open(const char *path, int code, struct err *e)
 	struct stat st;
 
 	if (code == EACCES && !stat(path, &st) && holder_of_file(&st, pid))
-		return is_anothers(&st, e);
+		return anothers(pid, e);
 	return err_set(e, -code, "cannot open %s: %s", path, strerror(code));
+}
+
+static int cannot_lock(const char *path, int fd, int code, struct err *e)
+{
+	char pid[PID_LEN] = "";
+
+	if (code != EWOULDBLOCK)
+		return err_set(e, -code, "cannot lock %s: %s", path, strerror(code));
+	holder_of_lock(fd, pid);
+	return anothers(pid, e);
 }
 
 static int lock_once(const char *path, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600), rc;
-	struct stat st = { 0 };
 
 	if (fd < 0)
 		return cannot_open(path, errno, e);
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
-	rc = -errno;
-	if (rc != -EWOULDBLOCK)
-		err_set(e, rc, "cannot lock %s: %s", path, strerror(-rc));
-	else if (!fstat(fd, &st))
-		rc = is_anothers(&st, e);
+	rc = cannot_lock(path, fd, errno, e);
 	close(fd);
 	return rc;
 }

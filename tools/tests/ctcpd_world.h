@@ -78,6 +78,20 @@ static inline int remove_world(void **state)
 	return remove_place(&place);
 }
 
+/* A command, of the path of the lock's file */
+static inline bool lock_file(const struct world *w, const char *command)
+{
+	char line[4096 + 96];
+
+	snprintf(line, sizeof(line), "f=$(echo '%s'/ctcpd-*.lock); %s", w->place->dir, command);
+	return system(line) == 0;
+}
+
+static inline bool has_lock_file(const struct world *w)
+{
+	return lock_file(w, "[ -e \"$f\" ]");
+}
+
 static inline struct prefix host(uint8_t net, uint8_t n)
 {
 	return (struct prefix){ AF_INET, 32, { 192, 0, net, n } };

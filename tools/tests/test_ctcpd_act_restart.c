@@ -2,8 +2,6 @@
 /*
  * What outlives a restart, and which of two daemons paces.
  */
-#include <limits.h>
-
 #include "ctcpd_world.h"
 #include "ctcpd/run.h"
 
@@ -194,14 +192,6 @@ static void another_daemon(void **state)
 	assert_said(w, "though mode = act: another ctcpd paces", 1);
 }
 
-static void remove_lock(const struct world *w)
-{
-	char command[PATH_MAX + 32];
-
-	snprintf(command, sizeof(command), "rm '%s'/ctcpd-*.lock", w->place->dir);
-	assert_int_equal(system(command), 0);
-}
-
 /* It is taken anew; where another daemon was first that one paces, until it ends. */
 static void lock_is_removed(void **state)
 {
@@ -211,13 +201,13 @@ static void lock_is_removed(void **state)
 	uint64_t rate;
 
 	rate = settled_rate(w, s);
-	remove_lock(w);
+	assert_true(lock_file(w, "rm \"$f\""));
 	polls(w, 1);
 	assert_int_equal(act_totals(w->act)->paced, 1);
 	second_begin(&b, w, MODE_ACT);
 	assert_true(is_refused(&b));
 	second_end(&b, w->now);
-	remove_lock(w);
+	assert_true(lock_file(w, "rm \"$f\""));
 	second_begin(&b, w, MODE_ACT);
 	assert_false(is_refused(&b));
 	polls(w, 1);
@@ -228,20 +218,6 @@ static void lock_is_removed(void **state)
 	assert_true(act_totals(w->act)->acts);
 	assert_int_equal(rate_of(w, s), rate);
 	assert_said(w, "left alone", 0);
-}
-
-/* A command, of the path of the lock's file */
-static bool lock_file(const struct world *w, const char *command)
-{
-	char line[PATH_MAX + 96];
-
-	snprintf(line, sizeof(line), "f=$(echo '%s'/ctcpd-*.lock); %s", w->place->dir, command);
-	return system(line) == 0;
-}
-
-static bool has_lock_file(const struct world *w)
-{
-	return lock_file(w, "[ -e \"$f\" ]");
 }
 
 /* Whoever may not look takes its absence for nothing. */
@@ -291,7 +267,7 @@ static void lock_is_another_file(void **state)
 	polls(w, 1);
 	assert_true(w->act->lock >= 0);
 	/* that of the next one stays, where somebody has removed ours */
-	remove_lock(w);
+	assert_true(lock_file(w, "rm \"$f\""));
 	second_begin(&b, w, MODE_ACT);
 	end(w, true);
 	assert_true(has_lock_file(w));

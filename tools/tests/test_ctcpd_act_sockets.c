@@ -306,15 +306,6 @@ static void sockets_stay(void **state)
 	stays_while(w, &w->open_rc, -EACCES, "it needs CAP_BPF");
 }
 
-static bool has_lock_file(const struct world *w)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command), "ls '%s'/ctcpd-*.lock >/dev/null 2>&1",
-		 w->place->dir);
-	return system(command) == 0;
-}
-
 /* As long as it is loaded it may hold some that are to be let go of. */
 static void program_cannot_go_yet(void **state)
 {
