@@ -83,7 +83,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-#include "sock.h"
+#include "../sock.h"
 
 #ifndef TCP_TX_DELAY
 #define TCP_TX_DELAY	37
