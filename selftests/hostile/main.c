@@ -76,40 +76,27 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/sock_diag.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-#include "../sock.h"
-
-#ifndef TCP_TX_DELAY
-#define TCP_TX_DELAY	37
-#endif
+#include "hostile.h"
 
 #ifndef SO_MEMINFO
 #define SO_MEMINFO	55
 #endif
 
-#define SOCKETS_MAX	1024
-#define ESTABLISHED	1	/* TCP_ESTABLISHED, which only netinet/tcp.h has */
-#define CLOSED		7	/* TCP_CLOSE */
-#define CHUNK		(64 * 1024)
 #define TTL_DEAD_MS	30	/* of these packets none arrives ... */
 #define TTL_ALIVE_MS	100	/* ... and of these all */
 #define TOGGLE_MS	20
 #define WINDOWS_MS	2	/* from one look of windows and accept to the next */
 #define MANY_MS		50
-#define DEAD_MS		20	/* from one byte to the next */
-#define ALL_ACKED_MS	500	/* nothing is in flight then */
 #define RAISED_MS	5	/* from one look to the next */
 #define DELAY_US	5000000
 #define DELAY_EACH	200	/* turns */
 #define STRETCH_US	100000000
-#define LAG_US		1000000
-#define BYTE_MS		1000
 #define BURST_RATE	900	/* bytes/s: after a pause a segment lasts 0.8 s */
 #define AHEAD_RATE	160	/* bytes/s */
 #define BURST_BYTES	(160 * 1448)
@@ -120,232 +107,8 @@
 #define EVICT_BULK	4	/* sockets */
 #define EVICT_LITTLE	20	/* segments */
 #define EVICT_HELP	"10.99.1.1"
-#define MSS		1448	/* bytes */
-
-struct options {
-	const char	*algorithm;
-	const char	*state;
-	const char	*bind;
-	int		sockets;
-	long		ms;
-	uint32_t	ask;		/* segments, 0: it does not */
-	int		uid;		/* -1: stay who we are */
-	bool		any;		/* look at windows of all algorithms */
-	long		turn_ms;	/* from one look to the next */
-	long		lossy_ms;	/* loses from then on, -1: never */
-	int		ns_pid;		/* gives its sockets away in that user namespace, 0: not */
-	int		give_to;	/* a uid there */
-	bool		silent;		/* asks for nothing: to be asked is to look again */
-};
-
-struct stream {
-	int	fd;
-	uint64_t acked;		/* bytes, at the last look */
-};
-
-struct seen {
-	uint32_t	sum_max;	/* of windows, segments */
-	uint32_t	flight_max;	/* of what is outstanding, segments */
-	int		refused;	/* of the asks */
-};
-
-static struct stream streams[SOCKETS_MAX];
-
-/* --- sockets -------------------------------------------------------------- */
-
-/* The @i-th address from @text on */
-static struct sockaddr_in address_of(const char *text, int i, int port)
-{
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
-
-	if (inet_pton(AF_INET, text, &to.sin_addr) != 1) {
-		errno = EINVAL;
-		die(text);
-	}
-	to.sin_addr.s_addr = htonl(ntohl(to.sin_addr.s_addr) + i);
-	return to;
-}
-
-static int new_socket(const struct options *o, int i)
-{
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	struct sockaddr_in from;
-
-	if (fd < 0)
-		die("socket");
-	if (*o->algorithm)
-		set_algorithm(fd, o->algorithm);
-	if (o->bind) {
-		from = address_of(o->bind, i, 0);
-		if (bind(fd, (void *)&from, sizeof(from)))
-			die("bind");
-	}
-	return fd;
-}
-
-static void start_connecting(int fd, const struct sockaddr_in *to)
-{
-	if (connect(fd, (void *)to, sizeof(*to)) && errno != EINPROGRESS)
-		die("connect");
-}
-
-static void await_connected(int fd)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-	int err = 0;
-	socklen_t len = sizeof(err);
-
-	if (poll(&pfd, 1, 60000) <= 0)
-		errno = ETIMEDOUT;
-	else if (!getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len))
-		errno = err;
-	if (errno)
-		die("connect");
-}
-
-static void connect_now(int fd, const struct sockaddr_in *to)
-{
-	start_connecting(fd, to);
-	errno = 0;
-	await_connected(fd);
-}
-
-static void disconnect(int fd)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	if (connect(fd, &none, sizeof(none)))
-		die("disconnect");
-}
-
-/* No more of it, and no FIN that waits for a path */
-static void drop(int fd)
-{
-	reset_on_close(fd);
-	close(fd);
-}
-
-static void drop_all(const struct options *o)
-{
-	for (int i = 0; i < o->sockets; i++)
-		drop(streams[i].fd);
-}
-
-static void ask(int fd, const struct options *o, struct seen *seen)
-{
-	if (!o->ask || !setsockopt(fd, SOL_TCP_CIRCUIT, TCP_CIRCUIT_FCWND,
-				   &o->ask, sizeof(o->ask)))
-		return;
-	if (errno != EPERM)
-		die("TCP_CIRCUIT_FCWND");
-	seen->refused++;
-}
-
-static struct tcp_circuit_info circuit_info_of(int fd)
-{
-	struct tcp_circuit_info info;
-
-	if (!get_circuit_info(fd, &info) && errno != ENOPROTOOPT)
-		die("TCP_CIRCUIT_INFO");
-	return info;
-}
-
-static void feed(const struct options *o)
-{
-	static char chunk[CHUNK];
-
-	for (int i = 0; i < o->sockets; i++)
-		while (send(streams[i].fd, chunk, sizeof(chunk), MSG_NOSIGNAL) > 0)
-			;
-}
-
-static void pause_ms(long ms)
-{
-	usleep(ms * 1000);
-}
-
-/* By each, and they have left, unless that takes longer than BYTE_MS. */
-static void send_byte(const struct options *o)
-{
-	long begin = clock_ms();
-
-	for (int i = 0; i < o->sockets; i++)
-		send(streams[i].fd, "", 1, MSG_NOSIGNAL);
-	for (int i = 0; i < o->sockets; i++)
-		while (!tcp_info_of(streams[i].fd).tcpi_data_segs_out &&
-		       clock_ms() - begin < BYTE_MS)
-			pause_ms(1);
-}
-
-/* Neither another algorithm's, nor Reno's, which circuit is without a window */
-static bool is_circuits(int fd)
-{
-	char name[16] = "";
-	socklen_t len = sizeof(name);
-
-	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len))
-		die("TCP_CONGESTION");
-	return !strcmp(name, "circuit");
-}
-
-static void look(const struct options *o, struct seen *seen)
-{
-	uint32_t sum = 0, flight = 0;
-
-	for (int i = 0; i < o->sockets; i++) {
-		struct tcp_info info;
-
-		if (!o->any && !is_circuits(streams[i].fd))
-			continue;
-		info = tcp_info_of(streams[i].fd);
-		if (!info.tcpi_unacked)
-			continue;
-		sum += info.tcpi_snd_cwnd;
-		flight += info.tcpi_unacked;
-	}
-	if (sum > seen->sum_max)
-		seen->sum_max = sum;
-	if (flight > seen->flight_max)
-		seen->flight_max = flight;
-}
-
-/* Bytes acknowledged of all since the last call */
-static uint64_t acked(const struct options *o)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < o->sockets; i++) {
-		uint64_t bytes = tcp_info_of(streams[i].fd).tcpi_bytes_acked;
-
-		sum += bytes - streams[i].acked;
-		streams[i].acked = bytes;
-	}
-	return sum;
-}
-
-static void report(const struct options *o, const struct seen *seen)
-{
-	int tripped = 0, users = 0;
-
-	for (int i = 0; i < o->sockets && !o->silent; i++) {
-		struct tcp_circuit_info info = circuit_info_of(streams[i].fd);
-
-		tripped += info.tci_breaker == TCP_CIRCUIT_BREAKER_TRIPPED;
-		users += info.tci_source == TCP_CIRCUIT_SOURCE_USER;
-	}
-	printf("sum_max=%u flight_max=%u refused=%d tripped=%d gifts=%d acked=%llu\n",
-	       seen->sum_max, seen->flight_max, seen->refused, tripped, users,
-	       (unsigned long long)acked(o));
-	fflush(stdout);
-}
 
 /* --- windows, accept ------------------------------------------------------ */
-
-static bool state_is(const struct options *o, const char *state)
-{
-	return !strcmp(o->state, state);
-}
 
 static int open_windows(const struct options *o, int i,
 			const struct sockaddr_in *to, struct seen *seen)
@@ -428,29 +191,6 @@ static void run_windows(const struct options *o, const char *address, int port)
 	send_and_look(o, &seen);
 }
 
-static int listen_at(const struct options *o, int port)
-{
-	struct sockaddr_in any = { .sin_family = AF_INET,
-				   .sin_port = htons(port) };
-	int one = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (*o->algorithm)
-		set_algorithm(listener, o->algorithm);
-	if (bind(listener, (void *)&any, sizeof(any)) || listen(listener, 1024))
-		die("listen");
-	return listener;
-}
-
-static void accept_all(const struct options *o, int listener)
-{
-	for (int i = 0; i < o->sockets; i++) {
-		streams[i].fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
-		if (streams[i].fd < 0)
-			die("accept");
-	}
-}
-
 /* Children inherit what the listener asked for, and each asks once more. */
 static void run_accept(const struct options *o, int port)
 {
@@ -465,85 +205,6 @@ static void run_accept(const struct options *o, int port)
 }
 
 /* --- loss of one's own, and others ---------------------------------------- */
-
-static void delay_departure(int fd, int us)
-{
-	if (setsockopt(fd, IPPROTO_TCP, TCP_TX_DELAY, &us, sizeof(us)))
-		die("TCP_TX_DELAY");
-}
-
-/* Its round trip is that of the host's own address, as far as the core remembers. */
-static void connect_near(const struct options *o, int fd, int near)
-{
-	struct sockaddr_in to = { 0 };
-	socklen_t len = sizeof(to);
-
-	if (getsockname(near, (void *)&to, &len))
-		die("getsockname");
-	connect_now(fd, &to);
-	disconnect(fd);
-	set_algorithm(fd, o->algorithm);
-}
-
-/* A delay in SYN_SENT that is taken back makes the round trip 10 us. */
-static void forget_delay(int fd)
-{
-	delay_departure(fd, LAG_US - tcp_info_of(fd).tcpi_rtt + 10);
-}
-
-static void leave_and_return(const struct options *o)
-{
-	for (int i = 0; i < o->sockets; i++) {
-		set_algorithm(streams[i].fd, "reno");
-		set_algorithm(streams[i].fd, o->algorithm);
-	}
-}
-
-/* On 7.x each change of the delay does it; @us: another than before */
-static void forget_rtt(const struct options *o, int us)
-{
-	for (int i = 0; i < o->sockets; i++)
-		delay_departure(streams[i].fd, us);
-	leave_and_return(o);
-}
-
-static void connect_all(const struct options *o, const char *address, int port,
-			bool one_each)
-{
-	int near = state_is(o, "reuse") ? listen_at(o, 0) : -1;
-	struct seen seen = { 0 };
-
-	for (int i = 0; i < o->sockets; i++) {
-		struct sockaddr_in to = address_of(address, one_each ? i : 0,
-						   port);
-
-		streams[i].fd = new_socket(o, i);
-		if (near >= 0)
-			connect_near(o, streams[i].fd, near);
-		if (state_is(o, "unknown"))
-			delay_departure(streams[i].fd, 1);
-		start_connecting(streams[i].fd, &to);
-		if (state_is(o, "lag"))
-			delay_departure(streams[i].fd, LAG_US);
-	}
-	for (int i = 0; i < o->sockets; i++) {
-		errno = 0;
-		await_connected(streams[i].fd);
-		if (state_is(o, "lag"))
-			forget_delay(streams[i].fd);
-		ask(streams[i].fd, o, &seen);
-	}
-	if (near >= 0)
-		close(near);
-}
-
-static void set_ttl(const struct options *o, int ttl)
-{
-	for (int i = 0; i < o->sockets; i++)
-		if (setsockopt(streams[i].fd, IPPROTO_IP, IP_TTL, &ttl,
-			       sizeof(ttl)))
-			die("IP_TTL");
-}
 
 static void lose_by_turns(const struct options *o, long ms)
 {
@@ -639,14 +300,6 @@ static void run_greet(const struct options *o, int port)
 	}
 }
 
-static bool all_acked(const struct options *o)
-{
-	for (int i = 0; i < o->sockets; i++)
-		if (tcp_info_of(streams[i].fd).tcpi_unacked)
-			return false;
-	return true;
-}
-
 static void run_dead(const struct options *o, const char *address, int port)
 {
 	static char chunk[CHUNK / 2];
@@ -681,14 +334,6 @@ static void run_hole(const struct options *o, const char *address, int port)
 		pause_ms(DEAD_MS);
 	}
 	drop_all(o);
-}
-
-static void set_max_pace(const struct options *o, unsigned int rate)
-{
-	for (int i = 0; i < o->sockets; i++)
-		if (setsockopt(streams[i].fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
-			       sizeof(rate)))
-			die("SO_MAX_PACING_RATE");
 }
 
 static void set_zero_for_ever(int fd)
