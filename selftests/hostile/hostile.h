@@ -89,4 +89,27 @@ void forget_rtt(const struct options *o, int us);
 void look(const struct options *o, struct seen *seen);
 void report(const struct options *o, const struct seen *seen);
 
+/* Subcommands, each in the file that main.c names */
+void run_windows(const struct options *o, const char *address, int port);
+void run_accept(const struct options *o, int port);
+void run_send(const struct options *o, const char *address, int port);
+void run_inherit(const struct options *who, int port);
+void run_greet(const struct options *o, int port);
+void run_dead(const struct options *o, const char *address, int port);
+void run_hole(const struct options *o, const char *address, int port);
+void run_sleep(const struct options *o, const char *address, int port);
+void run_ahead(const struct options *o, const char *address, int port);
+void run_waves(const struct options *o, const char *address, int port);
+void run_forget(const struct options *o, const char *address, int port);
+void run_relay(const struct options *o, const char *address, int port);
+void run_bursts(const struct options *o, const char *address, int port);
+void run_many(const struct options *o, const char *address, int port);
+void run_evict(const struct options *o, const char *address, int port);
+void run_hoard(const struct options *o, int port);
+void run_hold(const struct options *o, const char *address, int port);
+void run_read(const struct options *o, const char *address, int port);
+void run_leak(const struct options *o, const char *address, int port);
+void run_leave(const struct options *who, const char *address, int port);
+void run_zero(const struct options *o, const char *address, int port);
+
 #endif
