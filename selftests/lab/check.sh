@@ -8,6 +8,7 @@
 #	tap	the unit tests of what reads all others' results (tap.awk)
 #	kept	of what decides whether a test is run again (kept.sh)
 #	alone	that two runs in one tree do not meet (alone.sh), and how one ends
+#	chosen	which tests make check, CI and the mutants take, and what these are given
 #	bench	the unit tests of the bench's engine
 #	flows	those of the labelled flows (flows/)
 #	dashboard	whether the dashboard's queries are right, by prometheus (dashboard/)
@@ -22,7 +23,8 @@
 # virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, other words other kernels.
 #
 # CHURN, FUZZ_CALLS, NLFUZZ_MESSAGES and FAULTS in the environment: how much the tests of
-# those names do; FAULTS_SEED: which faults.  CHECK_SEED=N makes a run the same again, to
+# those names do; FUZZ_SEED, NLFUZZ_SEED and FAULTS_SEED: what they draw.  ONLY_CASES=NAME,NAME:
+# only these cases of each test (lib.sh).  CHECK_SEED=N makes a run the same again, to
 # the last random number of each machine; without it one is drawn, and printed.
 #
 # Not here but in make check-kernels: tracepoints and no_netfilter, which want other
@@ -93,8 +95,8 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap kept alone seed bench flows dtn dashboard mutants fuzzers \
-		figures
+	names=$(printf '%s\n' lint unit tap kept alone chosen seed bench flows dtn dashboard \
+		mutants fuzzers figures
 		lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
@@ -142,6 +144,18 @@ fuzzers()
 	make -s -C "$top/tools" O="$top/build/tools" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-2}"
 }
 
+# in_the_machine TEST [NAME=value...]: run it there, with what is for it in our environment
+in_the_machine()
+{
+	local name words=("${@:2}")
+
+	for name in CHURN FUZZ_CALLS FUZZ_SEED NLFUZZ_MESSAGES NLFUZZ_SEED FAULTS FAULTS_SEED \
+		ONLY_CASES; do
+		[ -z "${!name:-}" ] || words+=("$name=${!name}")
+	done
+	"$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/$1.sh" "${words[@]}"
+}
+
 tap_of()
 {
 	case $1 in
@@ -151,6 +165,7 @@ tap_of()
 	tap) "$here/test_tap.sh" ;;
 	kept) "$here/test_kept.sh" ;;
 	alone) "$here/test_alone.sh" ;;
+	chosen) "$here/test_chosen.sh" ;;
 	seed) "$here/test_seed.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/bench/test_bench.py" ${PART:+"$PART"} ;;
@@ -161,12 +176,8 @@ tap_of()
 		"$top/selftests/dtn/test_dtn.py" ${PART:+"$PART"} ;;
 	mutants) PYTHONDONTWRITEBYTECODE=1 "$top/selftests/mutants/mutants.py" --list ;;
 	figures) LAB_KERNEL='' "$here/figures.sh" ;;
-	ynl) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/ynl.sh" \
-		YNL_DIR="$("$here/ynl-tool.sh")" ;;
-	*) "$here/uml.sh" -m 4G -t "$limit" -s "$seed" "$top/selftests/$1.sh" \
-		${CHURN:+CHURN="$CHURN"} ${FUZZ_CALLS:+FUZZ_CALLS="$FUZZ_CALLS"} \
-		${NLFUZZ_MESSAGES:+NLFUZZ_MESSAGES="$NLFUZZ_MESSAGES"} \
-		${FAULTS:+FAULTS="$FAULTS"} ${FAULTS_SEED:+FAULTS_SEED="$FAULTS_SEED"} ;;
+	ynl) in_the_machine ynl YNL_DIR="$("$here/ynl-tool.sh")" ;;
+	*) in_the_machine "$1" ;;
 	esac
 }
 
@@ -266,15 +277,16 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap kept alone seed bench flows dtn dashboard mutants fuzzers lint \
-		$(lab_tests) figures)
+	[ -n "$tests" ] || tests=$(in_order unit tap kept alone chosen seed bench flows dtn \
+		dashboard mutants fuzzers lint $(lab_tests) figures)
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \
 		"CHECK_SEED=$seed makes the same again"
 	kept_begin "$out"
 	export out here top began limit seed run
-	export -f run_test tap_of one_plan unit_tests fuzzers result_of run_or_keep goes_on
+	export -f run_test tap_of in_the_machine one_plan unit_tests fuzzers result_of \
+		run_or_keep goes_on
 	tests=$(tr -s ' ' '\n' <<<"$tests")
 	grep -vxF figures <<<"$tests" | tr '\n' '\0' |
 		xargs -0 -r -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -

@@ -32,10 +32,11 @@ script_of()
 	esac
 }
 
-# may_keep TEST: one of the lab that is the same with the same seed
+# may_keep TEST: true for a uml test that draws no random numbers of its own, run as a whole
 may_keep()
 {
-	grep -qsE '^# labs:.*\buml\b' "$top/$(script_of "$1")" && ! draws "$1"
+	[ -z "${ONLY_CASES:-}" ] &&
+		grep -qsE '^# labs:.*\buml\b' "$top/$(script_of "$1")" && ! draws "$1"
 }
 
 # named FILE...: the files of the tree that these scripts name, by their paths in it

@@ -3,57 +3,10 @@
 #
 # test_alone.sh: two runs in one tree do not meet (alone.sh), and make check keeps its figures
 # as it does its tests; TAP
-#
-# The tree has check.sh itself, two tests and figures that need no machine, and nothing to
-# build.
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
-
-TREE=$TMP/tree
-export WAY=$TMP/way	# of what the tests there say and are told
-export PATH=$TMP/bin:$PATH
-unset FRESH CHECK_SEED
-
-# program PATH LINE...
-program()
-{
-	local path=$1
-
-	shift
-	mkdir -p "${path%/*}"
-	printf '%s\n' '#!/bin/bash' "$@" >"$path"
-	chmod +x "$path"
-}
-
-# shellcheck disable=SC2016 # words of the programs
-tree()
-{
-	local lab=$TREE/selftests/lab
-
-	rm -rf "$TREE" "$WAY"
-	mkdir -p "$lab" "$WAY" "$TREE"/{circuit,include}
-	touch "$TREE"/{tcp_circuit.c,Kbuild} "$lab"/{cache,newest-source,uml-init}.sh \
-		"$lab/uml-seed.c"
-	cp "$here"/{alone,check,kept,runs}.sh "$here/tap.awk" "$lab/"
-	printf '.PHONY: tools tests-bin\ntools tests-bin:\n\t@mkdir -p build/bin\n' >"$TREE/Makefile"
-	program "$TMP/bin/nproc" 'echo 1'
-	program "$lab/need.sh"
-	program "$lab/uml-kernel.sh" 'echo kernel'
-	program "$lab/uml-module.sh" 'echo module'
-	program "$lab/uml.sh" 'while getopts rm:t:o:s: _; do :; done; exec "${!OPTIND}"'
-	program "$TREE/selftests/waits.sh" '# labs: uml' 'echo $$ >"$WAY/begun"' \
-		'until [ -e "$WAY/go" ]; do sleep 0.05; done' 'echo "ok 1"; echo 1..1'
-	program "$TREE/selftests/later.sh" '# labs: uml' 'touch "$WAY/later"' \
-		'echo "ok 1"; echo 1..1'
-	program "$lab/figures.sh" '# labs: uml' 'echo run >>"$WAY/figures"' \
-		'echo "$(cat "$WAY/verdict") 1"; echo 1..1; grep -qx ok "$WAY/verdict"'
-}
-
-check()
-{
-	"$TREE/selftests/lab/check.sh" "$@" 2>&1
-}
+. "$here/tree_lib.sh"
 
 # begin TEST...: a run that goes on until it may, FIRST
 begin()

@@ -148,6 +148,7 @@ keeps()
 draw()
 {
 	local one script
+	local -x ONLY_CASES=''
 
 	small_tree
 	refused "what is not of the lab is not kept" may_keep t
@@ -158,6 +159,7 @@ draw()
 		echo "$script" >"$top/selftests/t.sh"
 	done
 	succeeds "figures may be" may_keep figures
+	ONLY_CASES=one refused "a run of some cases may not" may_keep figures
 	# shellcheck disable=SC2016
 	for one in '$((RANDOM % 5))' '/dev/urandom' 'FUZZ_SEED'; do
 		printf '# labs: uml\n%s\necho %s\n' "$script" "$one" >"$top/selftests/t.sh"

@@ -77,7 +77,7 @@ class Mutant:
 
 def is_test(name):
     """One that a mutant may name: it passes or fails by what the tree is."""
-    return name in ("unit", "tap", "kept", "alone", "seed", "bench", "flows", "dtn",
+    return name in ("unit", "tap", "kept", "alone", "chosen", "seed", "bench", "flows", "dtn",
                     "dashboard") or \
         (TOP / "selftests" / f"{name}.sh").is_file()
 
