@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_chosen.sh: which tests are run, and what of the environment they are given; TAP
+# test_chosen.sh: which tests are run by make check and for a mutant, and what of the
+# environment they are given; TAP
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
@@ -53,5 +54,36 @@ some_cases()
 	equal "and that it passed is not kept: runs" 4 "$(runs)"
 }
 
-cases given some_cases
+# mutant NAME TEST: in the list of the tree
+mutant()
+{
+	printf '[[mutant]]\nname = "%s"\nfile = "Kbuild"\nold = "a"\nnew = "b"\ntest = "%s"\n' \
+		"$1" "$2" >>"$TREE/selftests/mutants/list.toml"
+}
+
+of_a_mutant()
+{
+	local out
+
+	tree
+	mkdir -p "$TREE/selftests/mutants"
+	cp "$SELFTESTS/tap.py" "$TREE/selftests/"
+	cp "$SELFTESTS/mutants/mutants.py" "$TREE/selftests/mutants/"
+	echo a >"$TREE/Kbuild"
+	program "$TREE/selftests/emulated.sh" '# labs: qemu root' "$ONE_POINT"
+	echo 'shared() { :; }	# as tests with "# labs: uml" use it' >"$TREE/selftests/shared_lib.sh"
+	mutant of-make-check later
+	mutant of-unit unit
+	mutant of-qemu emulated
+	mutant of-a-library shared_lib
+	out=$(PYTHONDONTWRITEBYTECODE=1 "$TREE/selftests/mutants/mutants.py" --list)
+	matches "a mutant may name a uml test" '^ok 1 - of-make-check: later$' "$out"
+	matches "and the unit tests" '^ok 2 - of-unit: unit$' "$out"
+	matches "not a test that make check does not run" \
+		'^not ok 3 - of-qemu: "emulated" is no test of make check$' "$out"
+	matches "nor a library" \
+		'^not ok 4 - of-a-library: "shared_lib" is no test of make check$' "$out"
+}
+
+cases given some_cases of_a_mutant
 finish

@@ -19,6 +19,7 @@ import concurrent.futures
 import dataclasses
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -76,10 +77,16 @@ class Mutant:
 
 
 def is_test(name):
-    """One that a mutant may name: it passes or fails by what the tree is."""
+    """Whether a mutant may name this test: make check runs it, and whether it passes depends on
+    the tree alone."""
     return name in ("unit", "tap", "kept", "alone", "chosen", "seed", "bench", "flows", "dtn",
-                    "dashboard") or \
-        (TOP / "selftests" / f"{name}.sh").is_file()
+                    "dashboard") or has_lab(TOP / "selftests" / f"{name}.sh", "uml")
+
+
+def has_lab(path, lab):
+    """Whether the script is a test that names this lab in its head"""
+    return path.is_file() and \
+        re.search(rf"^# labs:.*\b{lab}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def is_part(test, part):
