@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_chosen.sh: which tests are run by make check and for a mutant, and what of the
+# test_chosen.sh: which tests are run by make check, by CI and for a mutant, and what of the
 # environment they are given; TAP
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -85,5 +85,53 @@ of_a_mutant()
 		'^not ok 4 - of-a-library: "shared_lib" is no test of make check$' "$out"
 }
 
-cases given some_cases of_a_mutant
+# ci [NAME=value]: CI's run, whose make only records how it is called
+ci()
+{
+	env PATH="$WAY/bin:$PATH" XDG_CACHE_HOME="$WAY/cache" "$@" "$TREE/.ci/run" 2>&1
+}
+
+# shellcheck disable=SC2016 # words of the programs
+tree_with_ci()
+{
+	local test
+
+	tree
+	mkdir -p "$TREE/.ci" "$WAY/cache/tcp_circuit"
+	cp "$TOP/.ci/run" "$TREE/.ci/"
+	echo 41 >"$WAY/cache/tcp_circuit/turn"
+	program "$WAY/bin/make" 'echo "$1 TESTS=${TESTS-}" >>"$WAY/made"' \
+		'echo "1 passed, 0 failed, 0 skipped"'
+	for test in anywhere breaker loss; do
+		program "$TREE/selftests/$test.sh" '# labs: uml qemu root' "$ONE_POINT"
+	done
+	program "$TREE/selftests/setup_moved.sh" '# labs: uml qemu root' "$ONE_POINT"
+	program "$TREE/selftests/setup_units.sh" '# labs: qemu' '# suites: bookworm' "$ONE_POINT"
+}
+
+of_ci()
+{
+	local out turn
+
+	tree_with_ci
+	turn=$WAY/cache/tcp_circuit/turn
+	out=$(ci CI_TURN=8)
+	matches "CI names the emulated tests of its turn" \
+		'^turn 8: TESTS="anywhere loss" make check-kernels SUITES=bookworm; ' "$out"
+	equal "and runs them" "check-kernels TESTS=anywhere loss" \
+		"$(grep '^check-kernels' "$WAY/made")"
+	matches "the other half, eight turns later" \
+		'^turn 16: TESTS="breaker setup_units" make check-kernels SUITES=bookworm; ' \
+		"$(ci CI_TURN=16)"
+	matches "without those of another suite" \
+		'^turn 2: TESTS="breaker" make check-kernels SUITES=newest; ' "$(ci CI_TURN=2)"
+	equal "a turn that is repeated is not counted" 41 "$(<"$turn")"
+	matches "the next turn" '^turn 42: TESTS="anywhere loss" make check-kernels SUITES=newest; ' \
+		"$(ci)"
+	equal "is counted" 42 "$(<"$turn")"
+	matches "and one without emulated tests" \
+		'^turn 43: no make check-kernels; make bench-quick PART=3/10 ROUND=4; ' "$(ci)"
+}
+
+cases given some_cases of_a_mutant of_ci
 finish
