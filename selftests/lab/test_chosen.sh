@@ -133,5 +133,26 @@ of_ci()
 		'^turn 43: no make check-kernels; make bench-quick PART=3/10 ROUND=4; ' "$(ci)"
 }
 
-cases given some_cases of_a_mutant of_ci
+# unlisted WORDS FOLDER FILE...: those that WORDS, as the Makefile of FOLDER expands them, lack
+unlisted()
+{
+	local words
+
+	words=$(make -s -C "$TOP/$2" --eval="words: ; @printf '%s\n' $1" words)
+	printf '%s\n' "${@:3}" | sed 's@.*/@@; s@\.c$@@' | grep -vxF -f <(echo "$words")
+}
+
+# A file of unit tests that no Makefile names would never run.
+# shellcheck disable=SC2016 # make's variables
+of_unit()
+{
+	equal "tools/tests/test_*.c that make check does not run" "" \
+		"$(unlisted '$(TESTS)' tools "$TOP"/tools/tests/test_*.c)"
+	equal "selftests/unit/test_*.c that make check does not run" "" \
+		"$(unlisted '$(TESTS)' selftests/unit "$TOP"/selftests/unit/test_*.c)"
+	equal "tools/*.c that are part of no program" "" \
+		"$(unlisted '$(PARTS) ctcp-setup' tools "$TOP"/tools/*.c)"
+}
+
+cases given some_cases of_a_mutant of_ci of_unit
 finish
