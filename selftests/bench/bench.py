@@ -13,6 +13,9 @@ that is expected to end later; an experiment for which no time is left is named 
 not counted.  --round: the part begins with the Rth of its experiments, so that ten changes later
 it is another one.
 
+bench.py --parts N: print which experiments each part has, for K from 0 to N - 1, and make nothing.
+This follows from docs/bench/results.json and the descriptions, so it is that of one commit.
+
 bench.py --add ID ...: these into docs/bench/ beside all that is there, which is not made
 again; on the same kernels and with the same tools, of which docs/bench has the calibration.
 
@@ -362,18 +365,30 @@ def write_reports(about, done, pictures, docs):
             plots.licensed(picture.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def by_turns(every, wanted, each, part, first=0):
-    """The part of the others that is asked for, if one is, the @first-th first, with one seed
-    unless what they assert is of medians; @each: {id: s that one of its runs takes}"""
-    if not part:
-        return []
+def others_of(every, wanted, each):
+    """(those that a part may have, {id: description}, with one seed unless what they assert is
+    of medians; {id: s that all its runs take}); @each: {id: s that one of its runs takes}"""
     others = {d["id"]: d if d.get("medians") else {**d, "seeds": 1}
               for d in every if d not in wanted}
-    seconds = {name: each[name] * made_for(d) for name, d in others.items()
-               if name in each}
+    return others, {name: each[name] * made_for(d) for name, d in others.items()
+                    if name in each}
+
+
+def by_turns(every, wanted, each, part, first=0):
+    """The experiments of this part of the others, if one is asked for, from the @first-th on"""
+    if not part:
+        return []
+    others, seconds = others_of(every, wanted, each)
     names = rotation.from_there(rotation.chosen(sorted(others), seconds, part), first)
     print(f"part {part}: " + " ".join(names), flush=True)
     return [others[name] for name in names]
+
+
+def print_parts(n, every, wanted, each):
+    """Which experiments --part K/n makes, a line for each K"""
+    others, seconds = others_of(every, wanted, each)
+    for k, names in enumerate(rotation.divided(sorted(others), seconds, n)):
+        print(f"part {k}/{n}: " + " ".join(names))
 
 
 def bench(options):
@@ -514,6 +529,8 @@ def main():
                         help="the Rth experiment of the part first, from 0")
     parser.add_argument("--within", metavar="MINUTES", type=float,
                         help="begin no run of the part that would end later")
+    parser.add_argument("--parts", metavar="N", type=int,
+                        help="print what --part K/N makes, for each K; make nothing")
     parser.add_argument("--add", action="store_true",
                         help="to docs/bench/, beside what is there")
     parser.add_argument("--report", type=Path, metavar="FILE",
@@ -526,6 +543,11 @@ def main():
         parser.error("--round and --within are for --part")
     if options.add and (options.quick or not options.ids):
         parser.error("--add wants the IDs of what is to be added: bench.py --add T3.2")
+    if options.parts is not None:
+        if options.parts < 1:
+            parser.error("--parts wants a number from 1 on")
+        print_parts(options.parts, *chosen((), True), Progress([DOCS]).each)
+        return 0
     name = "bench-quick" if options.quick else "bench"
     try:
         passed, failed, skipped = made_again(options.report) if options.report \

@@ -8,8 +8,8 @@ from errors import BenchError
 
 
 def parts_of(seconds, n):
-    """[[id]]: @n parts that take about as long; @seconds: {id: s}.  The longest first,
-    each to the part that has least: the same for the same figures."""
+    """[[id]]: @n parts that take about equally long; @seconds: {id: s}.  The longest first, each
+    to the part that takes least so far: the same figures always give the same parts."""
     parts = [[] for _ in range(n)]
     loads = [0.0] * n
     for name in sorted(seconds, key=lambda one: (-seconds[one], one)):
@@ -27,17 +27,22 @@ def which(text):
     return int(k), int(n)
 
 
-def chosen(names, seconds, part):
-    """Those of @names that are in this part; what is not known takes as long as the
-    others on average"""
-    k, n = which(part)
+def divided(names, seconds, n):
+    """parts_of() for @names; one without known seconds takes as long as the others on average"""
     known = [seconds[name] for name in names if seconds.get(name)]
     usual = sum(known) / len(known) if known else 1.0
-    return parts_of({name: seconds.get(name) or usual for name in names}, n)[k]
+    return parts_of({name: seconds.get(name) or usual for name in names}, n)
+
+
+def chosen(names, seconds, part):
+    """Those of @names that are in this part"""
+    k, n = which(part)
+    return divided(names, seconds, n)[k]
 
 
 def from_there(names, n):
-    """@names, the @n-th first: what was last and had no time left is sooner another time"""
+    """@names from the @n-th on, then those before it: one that came last and had no time left
+    comes earlier in another round"""
     n %= max(len(names), 1)
     return names[n:] + names[:n]
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Parts of the bench, by turns."""
 
+import contextlib
+import io
 import unittest
 from unittest import mock
 
 import bench
+import description as descriptions
 import rotation
 from errors import BenchError, TimeIsOver
 from expand import runs_of
@@ -27,6 +30,31 @@ class Rotation(unittest.TestCase):
         self.assertEqual(rotation.chosen(names, {"a": 9, "b": 2}, "0/2"), ["a"])
         self.assertEqual(rotation.chosen(names, {"a": 9, "b": 2}, "1/2"), ["c", "b"])
         self.assertEqual(rotation.chosen(names, {}, "1/2"), ["b"])
+
+    def test_all_parts_are_printed(self):
+        every = [{**small(), "id": name, "seeds": 5} for name in ("a", "b", "c", "quick")]
+        each = {"a": 2, "b": 9, "c": 2}
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            bench.print_parts(2, every, every[3:], each)
+        self.assertEqual(said.getvalue(), "part 0/2: b\npart 1/2: a c\n")
+        for k, line in enumerate(said.getvalue().splitlines()):
+            with contextlib.redirect_stdout(io.StringIO()) as again:
+                bench.by_turns(every, every[3:], each, f"{k}/2")
+            self.assertEqual(again.getvalue(), line + "\n", "what this part makes")
+
+    def test_parts_by_command(self):
+        with mock.patch("sys.argv", ["bench.py", "--parts", "10"]), \
+                mock.patch.object(bench, "bench") as made, \
+                contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(bench.main(), 0)
+        made.assert_not_called()
+        lines = said.getvalue().splitlines()
+        self.assertEqual([line.split(":")[0] for line in lines],
+                         [f"part {k}/10" for k in range(10)])
+        quick = {d["id"] for d in bench.chosen((), True)[1]}
+        named = [name for line in lines for name in line.split(":")[1].split()]
+        self.assertEqual(sorted(named), sorted(set(descriptions.names_of()) - quick))
 
     def test_words(self):
         self.assertEqual(rotation.which("9/10"), (9, 10))
