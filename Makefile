@@ -23,13 +23,14 @@ help:
 	@echo '                    as make bench does at its end'
 	@echo 'make dtn            a data transfer node with ctcpd and without: writes docs/dtn/'
 	@echo 'make check          the tests, in virtual time (ONLY="hold lint": only those;'
-	@echo '                    MUCH=1: more of what is drawn by chance; FRESH=1: also tests'
-	@echo '                    that passed and read nothing that has changed)'
+	@echo '                    ONLY=hold ONLY_CASES=a,b: only these cases of it; MUCH=1: more of'
+	@echo '                    what is drawn by chance; FRESH=1: also tests that passed and whose'
+	@echo '                    inputs have not changed)'
 	@echo 'make check-kernels  the tests on Debian'"'"'s kernels, emulated (as root);'
 	@echo '                    SUITES="bullseye cross nonetfilter": only those; BRIEF=1: those of'
 	@echo '                    ctcp-setup on the oldest and newest alone; TESTS="race ..." before'
 	@echo '                    make: only those'
-	@echo 'make check-debug    the module'"'"'s tests on kernels that watch themselves'
+	@echo 'make check-debug    tests of module and ctcpd on kernels that check themselves'
 	@echo 'make check-mutants  does a test fail for each wrong line of a list?  (ONLY="name ...")'
 	@echo 'make changes        what a change of a circuit costs its own stream: writes docs/changes.md'
 	@echo 'make check-cost     instructions per ACK and per connection, emulated (as root)'
@@ -43,13 +44,13 @@ help:
 modules:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-# Two that build in one tree wait for one another
+# A second build in the same tree waits for the first
 tools:
 	mkdir -p build/bin
 	flock -o build/tools.lock $(MAKE) -C tools O=$(TOOLS)
 	cp -u $(TOOLS)/ctcp-setup $(TOOLS)/ctcpd build/bin/
 
-# The programs that only tests need; behind the tools, as both are made of the same objects
+# The programs that only tests need; after the tools, as both are built from the same objects
 tests-bin: tools
 	flock -o build/tools.lock $(MAKE) -C selftests
 	flock -o build/tools.lock $(MAKE) -C tools O=$(TOOLS) faulty
@@ -59,7 +60,7 @@ tests-bin: tools
 demo:
 	selftests/lab/demo.sh
 
-# What draws a part of what it could try draws more of it, by MUCH=1
+# MUCH=1: a larger part, for tests that draw a part of what they could try
 CHECK_MUCH := $(if $(MUCH),FAULTS=10 FUZZ_CALLS=1000000 NLFUZZ_MESSAGES=1000000 FUZZ_SECONDS=10)
 
 check:
@@ -82,8 +83,8 @@ verdicts:
 dtn:
 	selftests/dtn/dtn.sh
 
-# The tests of the module; what ctcp-setup does is the same on any kernel.  Loss measures
-# goodput, ynl a program of the kernel's.
+# All tests that name uml, but those of ctcp-setup, which does the same on any kernel, loss, which
+# measures goodput, and ynl, which tests a program of the kernel's tree
 DEBUG_TESTS := $(filter-out setup_% loss ynl,$(basename $(notdir \
 	$(shell grep -lE '^\# labs:.*\buml\b' selftests/*.sh))))
 
