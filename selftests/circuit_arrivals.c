@@ -46,7 +46,7 @@ static void on_term(int sig)
 	ended = 1;
 }
 
-/* Without SA_RESTART: a receive that waits ends. */
+/* Without SA_RESTART, so that the signal ends a receive that waits */
 static void end_by_term(void)
 {
 	const struct sigaction action = { .sa_handler = on_term };
@@ -85,7 +85,7 @@ static int64_t us_of(struct msghdr *msg)
 	return ts.tv_sec * INT64_C(1000000) + ts.tv_nsec / 1000;
 }
 
-/* What of a packet is not its headers; 0: it is of no stream. */
+/* Bytes of a packet behind its headers; 0: the packet belongs to no stream. */
 static int payload(const struct iphdr *ip, int seen)
 {
 	const int headers = ip->ihl * 4;
@@ -98,7 +98,7 @@ static int payload(const struct iphdr *ip, int seen)
 	return ntohs(ip->tot_len) - headers - tcp->doff * 4;
 }
 
-/* A packet that went past this program would pass for one that was lost. */
+/* A packet that this program missed would count as lost. */
 static void check_missed(int fd)
 {
 	struct tpacket_stats stats;
@@ -167,7 +167,7 @@ static int connected(const char *address, int port)
 	return fd;
 }
 
-/* By times of the clock, so that one that is woken late makes up for it. */
+/* Sleep until a time of the clock, so that a late wakeup does not delay those after it. */
 static void wait_until(struct timespec *at, long gap_us)
 {
 	at->tv_nsec += gap_us % 1000000 * 1000;
@@ -177,8 +177,8 @@ static void wait_until(struct timespec *at, long gap_us)
 }
 
 /*
- * That nobody listened to an earlier one is an error of this one, which is not sent.  What
- * a qdisc drops is an error, too (ENOBUFS), and to be seen at the far end.
+ * send() reports the ICMP error of an earlier datagram (nobody listened) and then sends nothing:
+ * try again.  ENOBUFS is a datagram that a qdisc dropped; the far end will miss it.
  */
 static void datagram(int fd)
 {
@@ -244,8 +244,8 @@ static struct stream *stream_of(struct captured *c, const char *address)
 }
 
 /*
- * 16 bits of the number are told, and it is near the last one.  From 2^16 on, so that
- * one which was overtaken by the first has a number, too.
+ * A packet has 16 bits of its number, which is near the last one's.  Start at 2^16, so that
+ * a packet which the first one overtook has a positive number, too.
  */
 static void add(struct stream *s, uint16_t id, int32_t bytes, int64_t us)
 {
@@ -290,7 +290,7 @@ static int by_number(const void *a, const void *b)
 	return p->number < q->number ? -1 : p->number > q->number;
 }
 
-/* Bytes of packets that came behind one which was sent later, until @until_us */
+/* Bytes of packets that arrived after one sent later, from @from_us until @until_us */
 static int64_t overtaken(const struct stream *s, int64_t from_us, int64_t until_us)
 {
 	uint32_t most = 0;
@@ -372,7 +372,7 @@ static int compare(int64_t from_ms, int64_t until_ms, const char *before, const 
 
 /* --- stream -------------------------------------------------------------------------- */
 
-/* Numbers between the first and the last packet that came in that time */
+/* Missing numbers between the first and the last packet that arrived in that time */
 static uint64_t missing(const struct stream *s, int64_t from_us, int64_t until_us)
 {
 	uint32_t least = UINT32_MAX, most = 0;

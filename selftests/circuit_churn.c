@@ -18,8 +18,8 @@
  *
  * "circuits" adds, replaces, removes, queries and resets circuits at random until it
  * is told to end (SIGTERM); then it removes its own and prints what it did.  "watch"
- * counts their events as long.  "add" makes so many, "left" resets all breakers
- * and counts the circuits of the namespace.
+ * counts their events until SIGTERM.  "add" makes CIRCUITS of them, "left" resets all
+ * breakers and prints the number of circuits in the namespace.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -60,7 +60,7 @@ static void server_accept(int listener)
 	open_fds[open_count++].events = POLLIN;
 }
 
-/* One in thirty is closed with whatever is still to be read. */
+/* One read in thirty closes the connection with the rest unread. */
 static void server_read(int i)
 {
 	static char data[65536];
@@ -136,7 +136,7 @@ static bool connected(int fd)
 	       !getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) && !err;
 }
 
-/* Some of the data, and something else in between; false: it is dead. */
+/* Send some data, and do something else in between; false: the connection is dead. */
 static bool some_data(int fd)
 {
 	static char data[BYTES_MAX];
@@ -163,7 +163,7 @@ static void by_reset(int fd)
 	reset++;
 }
 
-/* By FIN, when the peer has closed, too; or without waiting for it. */
+/* End by FIN; three times of four wait until the peer has closed, too. */
 static void by_fin(int fd)
 {
 	char end;
@@ -246,7 +246,7 @@ static void open_netlink(void)
 		die("the family tcp_circuit");
 }
 
-/* What nobody can know beforehand, as others add, remove and set ceilings, too */
+/* Expected, since other processes add and remove circuits and set ceilings at the same time */
 static bool foreseen(int err)
 {
 	return err == -EEXIST || err == -ENOENT ||
@@ -264,7 +264,7 @@ static int talk(nl_handler handler, void *arg)
 	return err;
 }
 
-/* Prefixes of peers of this test, and of nobody, @n of them, no two alike */
+/* @n different prefixes, of this test's peers and of hosts that are not there */
 static void put_some_prefixes(int n)
 {
 	static const char *const some[] = {
@@ -383,7 +383,7 @@ static void reset_some(void)
 		resets++;
 }
 
-/* So many at once that tables grow, each of one address that nobody has */
+/* Add @n circuits, so many that tables grow, each of an address that no host has. */
 static void add_crowd(const char *prefix, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -444,7 +444,7 @@ static int count_left(void)
 	return unexpected > 0;
 }
 
-/* Slow at times, so that the kernel has to drop some */
+/* Count events; be slow at times, so that the kernel has to drop some. */
 static int watch(void)
 {
 	static char event[NL_ANSWER_MAX];
@@ -483,7 +483,7 @@ static int usage(void)
 	return 2;
 }
 
-/* The signals that end it interrupt what it waits in. */
+/* Without SA_RESTART, so that SIGTERM interrupts the call that waits */
 static void heed_signals(void)
 {
 	struct sigaction action = { .sa_handler = end };

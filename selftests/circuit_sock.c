@@ -8,10 +8,10 @@
  * The sender looks at its own window (TCP_INFO, TCP_CIRCUIT_INFO) at every turn
  * of its loop and prints one line of NAME=value when all it sent is
  * acknowledged: cwnd_min and cwnd_max are the smallest and the largest window
- * seen, so that a window that moved for one round trip does not stay unseen.
+ * seen, which shows a window that moved for one round trip, too.
  *
- * What it sends is a pattern.  A server that verifies (-v) prints how many bytes
- * of a connection came, and how many of them where the pattern has others.
+ * It sends a pattern.  A server that verifies (-v) prints how many bytes of a
+ * connection arrived, and how many of them differ from the pattern.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -58,10 +58,10 @@ struct options {
 	long		uid;		/* of the process and its sockets, -1 = leave */
 	bool		quiet_start;	/* print "ready" and wait for a line */
 	bool		fill;		/* fill the send buffer before late_window */
-	bool		greet;		/* a line to whom a server accepted, at once */
+	bool		greet;		/* a server sends a line as soon as it has accepted */
 	bool		fast_open;	/* data in the SYN, given or taken */
 	bool		mptcp;		/* not TCP alone */
-	bool		verify;		/* a server looks at what it drains */
+	bool		verify;		/* a server compares what it drains */
 };
 
 struct seen {
@@ -95,7 +95,7 @@ static void set_clamp(int fd, int clamp)
 		die("TCP_WINDOW_CLAMP");
 }
 
-/* To @peer, and only signed from it */
+/* Segments to and from @peer are signed; unsigned ones from it are dropped. */
 static void set_md5(int fd, const char *peer)
 {
 	struct tcp_md5sig md5 = { .tcpm_keylen = 3, .tcpm_key = "key" };
@@ -133,7 +133,7 @@ static void set_linger(int fd, int seconds)
 		die("SO_LINGER");
 }
 
-/* All capabilities go with root's uid. */
+/* Leaving root's uid drops all capabilities. */
 static void become(long uid)
 {
 	if (uid >= 0 && (setgroups(0, NULL) || setgid(uid) || setuid(uid)))
@@ -201,7 +201,7 @@ static int unacked(int fd)
 	return bytes;
 }
 
-/* By reset or by timeout: what is not acknowledged never will be. */
+/* After a reset or a timeout, what is not acknowledged never will be. */
 static void die_if_dead(int fd, short events)
 {
 	int err = 0;
@@ -226,7 +226,7 @@ static void send_all(int fd, long long bytes, const char *later,
 		ssize_t done = want ? send(fd, pattern + seen->sent % PERIOD,
 					   want, MSG_DONTWAIT) : 0;
 
-		/* EINPROGRESS: it connects first (fast_open) */
+		/* EINPROGRESS: the connection is not there yet (fast_open) */
 		if (done < 0 && errno != EAGAIN && errno != EINTR &&
 		    errno != EINPROGRESS)
 			die("send");
@@ -280,8 +280,8 @@ static long long now_ms(void)
 
 /*
  * Fill the send buffer, have a child sleep until there is room, ask for a window,
- * and print how long it slept after that: it has to be woken by that, not by the
- * next ACK.  Whether it sleeps already cannot be asked; a tenth of a second does.
+ * and print how long it slept after that: the window has to wake it, not the next
+ * ACK.  The parent cannot tell whether the child sleeps already, so it waits 100 ms.
  */
 static void ask_when_full(int fd, const struct options *o)
 {
@@ -419,8 +419,8 @@ static void set_accepted(int fd, const struct options *o)
 }
 
 /*
- * It sends what it was told to, then drains; but lives no longer than @server: where
- * path and peer have gone no FIN would ever come, and its socket hold the module.
+ * Send what the options say, then drain, and die with @server: when path and peer have
+ * gone, no FIN would ever come, and the socket would hold the module.
  */
 static _Noreturn void serve_one(int fd, pid_t server, const struct options *o)
 {
@@ -437,7 +437,7 @@ static _Noreturn void serve_one(int fd, pid_t server, const struct options *o)
 	_exit(0);
 }
 
-/* Each connection has a process. */
+/* Serve each connection in a process of its own. */
 static int run_serve(int port, const struct options *o)
 {
 	int listener = listen_at(port, o);
@@ -469,7 +469,7 @@ static int usage(void)
 	return 2;
 }
 
-/* The first of what is no option, or -1 */
+/* The index of the first word that is no option, or -1 */
 static int parse(int argc, char **argv, struct options *o)
 {
 	int opt;

@@ -6,8 +6,8 @@
  * default, the namespace's fcwnd at WINDOW, tcp_fastopen at 519 (both ends, no
  * cookie), no circuit configured.  Each point says what holds: the window, the
  * data, the circuit that the sockets to a peer share, as netlink shows it.  TAP on
- * stdout.  What this kernel has not got is said
- * in a line "# absent: ..." and has no point.
+ * stdout.  A feature that this kernel lacks has a line "# absent: ..." instead of
+ * points.
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -201,7 +201,7 @@ static void del_object(void)
 
 /* --- what holds -------------------------------------------------------------- */
 
-/* Closed, and no circuit is left of it, once what was in flight has arrived */
+/* Close the pair: once what was in flight has arrived, its circuit is gone. */
 static void finish(struct pair *p, const char *what)
 {
 	int left = 0;
@@ -225,7 +225,7 @@ static unsigned char byte_at(size_t i)
 	return (i * 2654435761U) >> 24;
 }
 
-/* BYTES from one to the other; how many came as they should have */
+/* Carry BYTES from one socket to the other: how many arrived with the right value */
 static size_t carry(int from, int to)
 {
 	static unsigned char out[BYTES], in[BYTES];
@@ -517,8 +517,8 @@ static void cookies(void)
 #define CHILDREN	16
 
 /*
- * The one that has a connection to accept.  connect() returns with the SYN-ACK:
- * the ACK that makes the child may be processed later, by ksoftirqd.
+ * The index of the listener that has a connection to accept.  connect() returns at the
+ * SYN-ACK: ksoftirqd may process the ACK that makes the child later.
  */
 static int listener_with_child(const struct pair p[LISTENERS])
 {
@@ -553,7 +553,7 @@ static void listen_together(struct pair p[LISTENERS])
 	}
 }
 
-/* Each child has the window of the listener that it came by. */
+/* Each child has the window of the listener that accepts it. */
 static void reuseport(void)
 {
 	struct pair p[LISTENERS];
@@ -655,7 +655,7 @@ static unsigned int queue_seq(int fd, int queue)
 	return seq;
 }
 
-/* What a checkpoint does: the client's end goes on in another socket. */
+/* As a checkpoint does, continue the client's end in another socket. */
 static void repair(void)
 {
 	struct tcp_repair_window win;
@@ -706,7 +706,7 @@ static void unread(void)
 	finish(&p, "closed with unread data");
 }
 
-/* No pace at all is a pace that setsockopt() takes. */
+/* setsockopt() accepts a pace of 0. */
 static void zero_pace(void)
 {
 	const char *what = "a circuit's rate, and SO_MAX_PACING_RATE 0";
@@ -730,7 +730,7 @@ static void zero_pace(void)
 	finish(&p, "SO_MAX_PACING_RATE");
 }
 
-/* From now on each of this process' allocations that cannot wait fails, or none does. */
+/* From now on all of this process' allocations that cannot wait fail, or none does. */
 static void memory_fails(bool fails)
 {
 	int fd = open("/proc/self/make-it-fail", O_WRONLY);
@@ -741,8 +741,8 @@ static void memory_fails(bool fails)
 }
 
 /*
- * A socket that finds no memory for its circuit grows by none of its windows, and
- * tries again whenever it looks.
+ * A socket without memory for its circuit does not use the circuit's window, and tries
+ * to join again at each look.
  */
 static void no_memory(void)
 {
@@ -756,7 +756,7 @@ static void no_memory(void)
 	}
 	connected(&p);
 	set_algorithm(p.client, "reno");
-	set_algorithm(p.server, "reno");	/* nobody is left in the circuit */
+	set_algorithm(p.server, "reno");	/* no socket is left in the circuit */
 	memory_fails(true);
 	set_algorithm(p.client, "circuit");
 	point(!info_of(p.client).tci_sockets, what,

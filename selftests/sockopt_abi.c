@@ -125,7 +125,7 @@ static_assert(TCP_CIRCUIT_FCWND == 0x4354 && TCP_CIRCUIT_INFO == 0x4356,
 static const struct option {
 	int		name;
 	socklen_t	size;	/* of its value, bytes */
-	socklen_t	least;	/* bytes that get wants room for */
+	socklen_t	least;	/* bytes of room that get needs */
 	bool		set;	/* can be */
 } options[] = {
 	{ TCP_CIRCUIT_FCWND, 4, 4, true },
@@ -182,7 +182,7 @@ static bool same_info(int fd, const struct tcp_circuit_info *before)
 	return !memcmp(&now, before, sizeof(now));
 }
 
-/* What an idle stream may look forward to of a window that it shares */
+/* The share of @window that an idle stream of so many would get */
 static uint32_t shared(uint32_t window, uint32_t sockets)
 {
 	return (window + sockets - 1) / sockets;
@@ -190,7 +190,7 @@ static uint32_t shared(uint32_t window, uint32_t sockets)
 
 /* --- what a good call does ------------------------------------------------ */
 
-/* @sockets: that the circuit has, 0 when this one is not connected */
+/* @sockets: number in the circuit, 0 when this one is not connected */
 static void good_windows(int fd, const char *who, const char *state,
 			 uint32_t sockets)
 {
@@ -217,7 +217,7 @@ static void good_windows(int fd, const char *who, const char *state,
 	point(who, what, bad);
 }
 
-/* An idle socket's window is what it may look forward to: it shares. */
+/* The window of an idle socket is the share that it would get. */
 static void given_window(int fd, const char *who, const char *state,
 			 uint32_t sockets)
 {
@@ -349,7 +349,7 @@ static bool is_option(int name)
 	return false;
 }
 
-/* Set and get of each length; false: one of them was not refused so. */
+/* Set and get of each length must give ENOPROTOOPT; false: one did not. */
 static bool no_such_option(int fd, int name, char *bad, size_t size)
 {
 	unsigned char value[64] = { 5 };
@@ -369,7 +369,7 @@ static bool no_such_option(int fd, int name, char *bad, size_t size)
 	return true;
 }
 
-/* Those beside ours, and the two that there were once: rate and id */
+/* Names beside ours, and the two options of earlier versions: rate and id */
 static void bad_options(int fd, const char *who, const char *state)
 {
 	struct tcp_circuit_info before = get_info(fd);
@@ -409,7 +409,7 @@ static void matrix(int fd, enum family family, const char *state,
 
 /* --- inheritance ---------------------------------------------------------- */
 
-/* @fd: a socket that is idle; @sockets: that share its window */
+/* @fd: an idle socket; @sockets: number that share its window */
 static void check_window(const char *who, const char *what, int fd,
 			 uint32_t window, uint32_t source, uint32_t sockets)
 {
@@ -473,7 +473,7 @@ static void inherit_default(enum family family)
 	close(listener);
 }
 
-/* The first child closes first, so that the client leaves nobody in its circuit. */
+/* The first child closes first, so that no socket is left in the client's circuit. */
 static void reconnect(enum family family)
 {
 	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
@@ -553,7 +553,7 @@ static void talk(const struct nl_message *m)
 		tap_bail(*nl.text ? nl.text : "netlink");
 }
 
-/* One that holds all addresses of the loopback device */
+/* A circuit with all addresses of the loopback device */
 static void new_object(uint32_t window, uint64_t rate)
 {
 	static struct nl_message m;
@@ -577,7 +577,7 @@ static void del_object(void)
 	talk(&m);
 }
 
-/* Of one socket of two: what its circuit gives, and what it says of the circuit */
+/* Whether @fd, one of two sockets in the circuit, has this window and says so of the circuit */
 static bool is_of(int fd, const char *name, uint32_t window, uint32_t source,
 		  uint64_t rate)
 {
@@ -589,7 +589,7 @@ static bool is_of(int fd, const char *name, uint32_t window, uint32_t source,
 	       kernel_window(fd) == shared(window, 2);
 }
 
-/* Live sockets follow the table with what they send next. */
+/* Live sockets follow the table when they next send: a byte each way. */
 static void exchange(int a, int b)
 {
 	char byte = 0;
@@ -673,7 +673,7 @@ static void write_sysctl(const char *name, const char *value)
 		tap_bail(name);
 }
 
-/* What is made meanwhile is nobody's, too; leaving root leaves its capabilities. */
+/* Sockets made meanwhile belong to @user; leaving uid 0 drops the effective capabilities. */
 static void become(uid_t user)
 {
 	if (seteuid(user))
@@ -710,7 +710,7 @@ static void nobody_asks(int fd, const char *state, uint32_t window, int expected
 	point("unprivileged", what, bad);
 }
 
-/* A bound leaves the circuit's window what it is, and cuts this socket's share. */
+/* A bound does not change the circuit's window; it cuts this socket's share. */
 static void bounded(int fd, const char *what, uint32_t fcwnd, uint32_t source,
 		    uint32_t snd_cwnd)
 {
@@ -728,7 +728,7 @@ static void bounded(int fd, const char *what, uint32_t fcwnd, uint32_t source,
 	point("unprivileged", what, bad);
 }
 
-/* Out of range is EINVAL, whoever asks; a right size is looked at first. */
+/* Out of range is EINVAL for any user: the range is checked before the privilege. */
 static void out_of_range(int fd, const char *state)
 {
 	nobody_asks(fd, state, TCP_CIRCUIT_FCWND_LIMIT + 1, EINVAL);
@@ -767,7 +767,7 @@ static void in_a_circuit(int fd)
 	write_sysctl("tcp_circuit_fcwnd_max", "0");
 }
 
-/* From a changed root, as the virtual-time machine's, there is no way into one. */
+/* The kernel refuses one to a process in a chroot, as in the virtual-time machine: leave it. */
 static int enter_user_namespace(void)
 {
 	int mounts = open("/proc/self/ns/mnt", O_RDONLY);
@@ -777,7 +777,7 @@ static int enter_user_namespace(void)
 	return unshare(CLONE_NEWUSER);
 }
 
-/* What was set, and what gives the window: all else may move by itself. */
+/* Compares what was set and what gives the window: all else may change by itself. */
 static bool same_settings(int fd, const struct tcp_circuit_info *before)
 {
 	struct tcp_circuit_info now = get_info(fd);
@@ -786,7 +786,7 @@ static bool same_settings(int fd, const struct tcp_circuit_info *before)
 	       now.tci_asked == before->tci_asked && now.tci_id == before->tci_id;
 }
 
-/* All capabilities in a user namespace of one's own are none over this network. */
+/* Capabilities in a user namespace of one's own do not apply to this network. */
 static void king_of_nothing(int fd)
 {
 	struct tcp_circuit_info before = get_info(fd);
@@ -810,7 +810,7 @@ static void king_of_nothing(int fd)
 	      bad);
 }
 
-/* What root gave the socket, nobody may give up, not keep and not enlarge. */
+/* User nobody may give up the window that root set, but neither keep nor enlarge it. */
 static void roots_gift(int fd)
 {
 	const char *state = "a window of root's";
@@ -875,7 +875,7 @@ static void connections_of_nobody(void)
 
 #define GIFTED	8	/* sockets of one user to one peer */
 
-/* Each asks for all of fcwnd_max; together they have it once. */
+/* Each socket asks for all of fcwnd_max; together they get it once. */
 static void gift_is_shared(void)
 {
 	int listener = new_socket(V4), client[GIFTED], child[GIFTED];
@@ -920,7 +920,7 @@ static void gift_is_shared(void)
 	write_sysctl("tcp_circuit_fcwnd", "60");
 }
 
-/* A listener's children have its bound. */
+/* Accepted sockets inherit the listener's bound. */
 static void inherit_bound(void)
 {
 	int listener = new_socket(V4), client = new_socket(V4), child;
