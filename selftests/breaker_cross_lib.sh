@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# breaker_cross_lib.sh: a circuit is rerouted onto a path that CUBIC uses; read it after
-# breaker_lib.sh.  What CUBIC has is not asserted where the machine is emulated, nor waited
-# for.
+# breaker_cross_lib.sh: a circuit is rerouted onto a path that CUBIC uses; source it after
+# breaker_lib.sh.  On an emulated machine CUBIC's rate is neither asserted nor waited for.
 
 SHARE_MBIT=$((SHARED_MBIT / 2))		# CUBIC's, beside one circuit
-LEAST_MBIT=$((SHARE_MBIT * 40 / 100))	# that the breaker must leave to it
+LEAST_MBIT=$((SHARE_MBIT * 40 / 100))	# that the breaker must leave to CUBIC
 
-# log_lines REASON...: of trips by one of them
+# log_lines REASON...: number of lines in the log for trips by one of these reasons
 log_lines()
 {
 	local words=("" "loss" "congestion marks" "standing delay" "shortfall")
@@ -26,7 +25,7 @@ cross_bytes()
 		sed -n 's/.*bytes_acked:\([0-9]*\).*/\1/p'
 }
 
-# Mbit/s of CUBIC in each of the next COUNT seconds
+# cross_rates COUNT: Mbit/s of CUBIC in each of the next COUNT seconds
 cross_rates()
 {
 	local before now
@@ -59,7 +58,8 @@ cross()
 	fi
 }
 
-# reroute NAME STREAMS "REASON...": leaves the flow where it is; RATES are CUBIC's after it
+# reroute NAME STREAMS "REASON...": reroute the circuit onto the shared path, where it stays;
+# RATES are CUBIC's in the eight seconds after it
 reroute()
 {
 	local logged
@@ -83,7 +83,7 @@ reroute()
 	end_stream rtr $CROSS
 }
 
-# middle SECOND RATES: of that second in all reroutes
+# middle SECOND RATES: the median of that second's rates in all reroutes
 middle()
 {
 	local all
@@ -92,15 +92,15 @@ middle()
 	sed -n "$((($(wc -l <<<"$all") + 1) / 2))p" <<<"$all"
 }
 
-# spares NAME STREAMS TIMES [REASON [WORD...]]: of the circuit.  Whoever is beside it
-# has 40 % of his share within 5 s: the second that ends then is looked at, and the
-# eighth, so that it stays so.  The share is what one circuit and CUBIC would have
-# each; four streams are still one circuit, and leave as much.
-# How far CUBIC falls in the second that it takes to trip is chance: each timeout of its
-# own costs it 30 %, and all it grows by is 2 Mbit/s each second (four streams, 24
-# times: 17 to 92 in the fifth, half of them at least 50; onto a queue of 10 ms, one
+# spares NAME STREAMS TIMES [REASON [WORD...]]: reroute a circuit of so many streams so often.
+# CUBIC beside the circuit reaches 40 % of its share within 5 s.  The fifth second is
+# checked, and the eighth, to see that it keeps it.  The share is half of the path: one
+# circuit's and CUBIC's; four streams are still one circuit, and leave as much.
+# How far CUBIC falls in the second before the trip is chance: each timeout of its own
+# costs it 30 %, and it grows by only 2 Mbit/s each second.  (Mbit/s in the fifth second:
+# four streams, 24 times: 17 to 92, half of them at least 50; onto a queue of 10 ms, one
 # stream, 14 times: 93, but 20 to 23 five times; of three more two had 4, with CUBIC
-# still waiting for a timeout of its own).
+# still waiting for a timeout of its own.)
 spares()
 {
 	local all='' time

@@ -18,11 +18,11 @@ ecn()
 	done
 }
 
-# Paths that lose nothing, or too little: what is seen there beside loss.  A standing
-# delay is one only where the circuit has a rate; who waits twice as long for a whole
-# window delivers half, and it is by chance which of the two a slot has first.  fq_codel
-# gives CUBIC its share by itself, and only the trip shows the breaker; with a single
-# queue it is the breaker.
+# Evidence other than loss, on paths that lose nothing, or too little.  A standing delay
+# is evidence only where the circuit has a rate; a doubled round trip also halves what is
+# delivered, so chance decides whether delay or shortfall is found first.  fq_codel gives
+# CUBIC its share by itself, so only the trip shows the breaker; with a single queue it is
+# the breaker that gives it.
 other_evidence()
 {
 	shared_queue 10
@@ -44,8 +44,8 @@ other_evidence()
 	shared_queue $RTT_MS
 }
 
-# Where the round trip is short, a queue may cost half of the rate and be no more than
-# the 5 ms that a standing delay must exceed: x 2 ms, onto 0.4 of the rate.
+# Where the round trip is short, a queue that costs half of the rate may delay by less
+# than the 5 ms that a standing delay must exceed: 2 ms, onto 0.4 of the rate.
 shortfall()
 {
 	way_back 2
@@ -66,9 +66,9 @@ shortfall()
 	shared_queue $RTT_MS
 }
 
-# What is late and yet no shortfall: beside the circuit's window, a stream with a window
-# of its own, twice as large, keeps the queue of a path that has 0.6 of the rate, which
-# the circuit's window alone would not.
+# A delay without a shortfall: a stream with a window of its own, twice as large as the
+# circuit's, keeps a queue on a path that has 0.6 of the rate.  The circuit's window
+# alone would not.
 standing_delay()
 {
 	local own name="a window of one's own beside it, onto 0.6 of the rate"
@@ -89,7 +89,7 @@ standing_delay()
 	evidence "$name" $DELAY "$(event tripped)"
 	at_least "$name: delivered, bytes/s" $((RATE_MBIT * 62500)) \
 		"$(field ev_rate "$(event tripped)")"
-	kill -STOP $FLOW	# or it says that its socket has died, too
+	kill -STOP $FLOW	# or it reports that its socket has died, too
 	end_stream src $own
 	mended
 	shared_queue $RTT_MS

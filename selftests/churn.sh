@@ -9,8 +9,8 @@
 # go with sockets and circuits in them.  In the end nothing of it is left, and the
 # module goes; also again and again, with sockets or circuits that keep it.
 #
-# CHURN=N in the environment: so many connections; 2,000 by default where the
-# kernel is slow, for it watches itself or is emulated.
+# CHURN=N in the environment: number of connections, by default 10,000, or 2,000 where
+# the kernel is slow: emulated, or one that checks itself.
 
 . "$(dirname "$0")/lib.sh"
 need_commands circuit_churn circuit_nl circuit_sock ss
@@ -24,8 +24,8 @@ if slow_kernel; then
 	CHURN=${CHURN:-2000}
 fi
 CHURN=${CHURN:-10000}
-# Where orphans do not die, none is killed: one that is found established may have
-# been closed by the time it is.
+# If ss -K cannot end orphans, kill no socket: one listed as established may be closed
+# by then.
 KILLS=:
 if orphans_die; then KILLS=kills; fi
 
@@ -87,7 +87,7 @@ has_socket()
 	[ -n "$(spawn -n "$1" ss -Htn state "$2" "sport = :7000")" ]
 }
 
-# A namespace, gone with connections and circuits in it; $busy: how many had both
+# Delete a namespace with connections and circuits in it; $busy counts those that had both.
 namespaces()
 {
 	local ns=$SRC-brief pid
@@ -110,7 +110,7 @@ namespaces()
 	wait $! "$pid"
 }
 
-# left NS: its circuits, with those of peers
+# left NS: the number of its circuits, automatic ones included
 left()
 {
 	spawn -n "$1" circuit_churn left
@@ -131,7 +131,7 @@ clients()
 	touch "$STOP"
 }
 
-# total NAME: of what all clients said
+# total NAME: the sum of this number over all clients
 total()
 {
 	local n sum=0
@@ -142,7 +142,8 @@ total()
 	echo $sum
 }
 
-# changers: at once, two of src, one of dst, and two that watch
+# changers: start two processes on src and one on dst that change circuits, and one on each
+# that watches
 changers()
 {
 	CHANGERS=()
@@ -163,7 +164,7 @@ changers_end()
 {
 	local n name least=$((CHURN / 200))
 
-	# an emulated machine has one turn for each of them at times
+	# an emulated machine gives each of them only one turn at times
 	if [ "$LAB" = qemu ]; then least=1; fi
 
 	kill "${CHANGERS[@]}"
@@ -195,7 +196,7 @@ churn()
 	changers_end
 	at_least "all of it changed under them, times" $((CHURN / 2000)) \
 		"$(field rounds "$(<"$TMP/disturbed")")"
-	# an emulated machine has none at times
+	# on an emulated machine there is none at times
 	[ "$LAB" != qemu ] || busy=0
 	at_least "namespaces gone with a connection in them" $busy \
 		"$(field busy "$(<"$TMP/disturbed")")"
@@ -203,7 +204,7 @@ churn()
 	for name in whole reset abandoned options; do
 		at_least "of these $name" $((CHURN / 1000)) "$(total $name)"
 	done
-	# whether ss finds one alive is chance where starting ss takes a second
+	# where starting ss takes a second, it may find none alive
 	if in_virtual_time; then
 		at_least "of these killed" 1 "$(total killed)"
 	fi
@@ -221,7 +222,7 @@ unused()
 	[ "$(<"/sys/module/tcp_circuit/refcnt")" = 0 ]
 }
 
-# TIME_WAIT has no algorithm and may stay.
+# A socket in TIME_WAIT has no algorithm and may stay.
 no_socket()
 {
 	[ -z "$(in_src ss -Htan state connected exclude time-wait)" ]
@@ -252,7 +253,7 @@ nothing_left()
 
 # --- load and unload --------------------------------------------------------------
 
-# keeps NAME COMMAND...: in use; after the command it goes
+# keeps NAME COMMAND...: the module is in use; after the command it can be unloaded
 keeps()
 {
 	local name=$1
@@ -265,7 +266,7 @@ keeps()
 	modprobe tcp_circuit
 }
 
-# A window of more than the path takes at once: data are left in the queue.
+# The window is larger than what the path takes at once, so that data stay in the queue.
 start_sender()
 {
 	set_in src net.ipv4.tcp_circuit_fcwnd 50
@@ -330,7 +331,7 @@ allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
 defer "sysctl -qw net.ipv4.tcp_allowed_congestion_control='$allowed'"
 sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed circuit"
 network 1
-# Nobody is there, and nobody says so.
+# 10.77.9.0/24 has no hosts, and no router says so.
 ip -n "$RTR" route add blackhole 10.77.9.0/24
 ip -n "$SRC" route add 10.77.9.0/24 via 10.77.1.254
 in_rtr tc qdisc replace dev r2 root netem limit 10000 delay 1ms loss 0.5%

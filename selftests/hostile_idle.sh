@@ -4,16 +4,16 @@
 #
 # Streams that hold a share of the window and send little, or in vain, do not keep it from others.
 #
-#	dead		streams of which nothing arrives, and who keeps writing
+#	dead		streams of which nothing arrives, though their user keeps writing
 #	holes		streams of which one segment never arrives
 #	sleepers	streams that hold themselves back, with a window
-#	ahead		what fq is to send long after, with a window
-#	delays		so what is to leave later by TCP_TX_DELAY
+#	ahead		segments that fq is to send much later, with a window
+#	delays		the same for segments delayed by TCP_TX_DELAY
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"
 
-# One byte at a time is enough to have something to send.
+# Their user writes one byte at a time, which is enough to have something to send.
 dead()
 {
 	fresh 200
@@ -27,8 +27,8 @@ dead()
 	no_wave
 }
 
-# Streams whose first segment never arrives, but the others do: two timeouts on they hold no
-# share, and must not send beside the shares either.
+# The first segment of these streams never arrives, but the others do.  After two timeouts the
+# streams hold no share, and must not send in addition to the shares either.
 holes()
 {
 	local i total
@@ -70,8 +70,8 @@ flying()
 		END { print sum + 0 }'
 }
 
-# Each has all that it asked for, and is never hungry.
-# beside_sleepers NUMBER HOW: of streams, which had the window a moment ago
+# beside_sleepers NUMBER HOW: of streams that had the window a moment ago; each has all that it
+# asked for and wants no more
 beside_sleepers()
 {
 	local what="beside $1 that hold themselves back ($2)"
@@ -89,8 +89,8 @@ beside_sleepers()
 	mallory_ends
 }
 
-# Who looks at its share again and again does not keep it, and lifting the pace does not
-# undo what the core has put off.
+# A stream does not keep its share by reading it again and again, and lifting the pace does
+# not bring forward what the core has put off.
 sleepers()
 {
 	local n how
@@ -105,15 +105,15 @@ sleepers()
 	room_as_before
 }
 
-# Packets
+# Number of packets in src's fq
 in_fq()
 {
 	in_src tc -s qdisc show dev eth1 |
 		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1
 }
 
-# beside_ahead NUMBER HOW: of streams of which nothing is to leave before the 9th second; she
-# comes when the window is free
+# beside_ahead NUMBER HOW: of streams of which nothing is to leave before the 9th second; Alice
+# begins when the window is free
 beside_ahead()
 {
 	local what="beside $1 to leave 9 s later ($2)"
@@ -142,7 +142,7 @@ ahead()
 	room_as_before
 }
 
-# Departures by TCP_TX_DELAY are not paced: fq would have a window of each stream after another.
+# circuit does not honour TCP_TX_DELAY: streams could queue one window after another in fq.
 delays()
 {
 	in_virtual_time || return 0

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# hostile_lib.sh: what the tests of ill will (hostile_*.sh) share; read it after lib.sh
+# hostile_lib.sh: what the tests of hostile users (hostile_*.sh) share; source it after lib.sh
 #
-# Nobody is harmed: what users without privileges, peers, and administrators of a
-# container try, and what it takes from others.  Mallory tries it, mostly by circuit_hostile;
-# Alice is another user of the same circuit.  Throughput and time are asserted where
-# time is virtual; elsewhere windows, counts and order alone.
+# Users without privileges, peers, and administrators of a container try to take from others,
+# and must not succeed.  Mallory tries, mostly by circuit_hostile; Alice is another user of the
+# same circuit.  Throughput and time are asserted in virtual time; elsewhere only windows,
+# counts and order.
 #
 #	src --- rtr --- dst	r2: 10 ms, at times with loss
-#	10.99.0.0/16: all of it dst's; 10.88.0.0/16: all of it src's
+#	10.99.0.0/16: all addresses are dst's; 10.88.0.0/16: all are src's
 
 need_commands ethtool circuit_hostile circuit_nl circuit_sock ss
 need_module
@@ -19,14 +19,14 @@ MALLORY=65534		# users
 ALICE=65533
 SOCKETS=10
 RTT_MS=20
-# shellcheck disable=SC2034 # the rest is of tests that read this
+# shellcheck disable=SC2034 # the rest is for tests that source this
 CEILING=net.ipv4.tcp_circuit_ceiling
 # shellcheck disable=SC2034
 PAYLOAD=1448		# bytes of a segment
 # shellcheck disable=SC2034
 CUT=10			# what a breaker leaves of WINDOW
 # shellcheck disable=SC2034
-SPARED=80		# % that others keep
+SPARED=80		# % that other users keep
 
 # hostile_network: dst serves; circuit is the algorithm of both
 hostile_network()
@@ -55,7 +55,7 @@ damage()
 		delay $((RTT_MS / 2))ms "$@"
 }
 
-# fresh [WINDOW [WORD...]]: a circuit to dst, without a past
+# fresh [WINDOW [WORD...]]: a new circuit to dst, in place of the old one
 fresh()
 {
 	local window=${1:-$WINDOW}
@@ -87,7 +87,7 @@ hostile()
 	in_src timeout 120 circuit_hostile "$what" "$@"
 }
 
-# alice FILE MS: what she has each second, in the background
+# alice FILE MS: Alice sends, in the background; FILE has a line for each second
 alice()
 {
 	background src circuit_hostile send -u $ALICE -n 1 -p 4 -t "$2" $DST4 $PORT \
@@ -96,13 +96,14 @@ alice()
 	ALICE_PID=$!
 }
 
-# her_bursts ADDRESS: a few in six seconds, and how long each takes, mean ms
+# her_bursts ADDRESS: Alice sends a burst every 300 ms for six seconds: the mean of their ms
 her_bursts()
 {
 	field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 "$1" $PORT)"
 }
 
-# mallory NUMBER COMMAND [OPTION...]: by so many sockets, in the background; they are connected
+# mallory NUMBER COMMAND [OPTION...]: Mallory does it by so many sockets, in the background; they
+# are connected
 mallory()
 {
 	local n=$1
@@ -131,7 +132,7 @@ many_connected()
 	[ -n "$GOT" ] && [ ${#connected[@]} -ge "$1" ]
 }
 
-# others NUMBER NETNS COMMAND...: so many of them, in the background, and she begins when all do
+# others NUMBER NETNS COMMAND...: start so many of them in the background, and give them 1.5 s
 others()
 {
 	local n=$1 netns=$2
@@ -145,7 +146,7 @@ others()
 	sleep 1.5
 }
 
-# The receiver's window is not what is measured.
+# Open receive windows at once, so that they do not limit what is measured.
 room_at_once()
 {
 	set_in dst net.ipv4.tcp_rmem "4096 16777216 16777216"
@@ -160,13 +161,13 @@ room_as_before()
 
 # --- what they say of each second ------------------------------------------------------
 
-# acked FILE N: so many seconds have been told of
+# acked FILE N: FILE has the lines of N seconds
 acked()
 {
 	[ "$(grep -c acked "$1")" -ge "$2" ]
 }
 
-# sorted FILE NAME FROM TO: its values in these lines, the smallest first
+# sorted FILE NAME FROM TO: the values of NAME in these lines, the smallest first
 sorted()
 {
 	sed -n "$3,$4p" "$1" | sed -n "s/.*\\b$2=\\([0-9]*\\).*/\\1/p" | sort -n
@@ -188,8 +189,8 @@ mean()
 	sorted "$@" | awk '{ n += $1 } END { print NR ? int(n / NR) : 0 }'
 }
 
-# worst FILE FROM TO [MOST]: of her seconds, in % of what she had from the 2nd to the
-# 4th, at most MOST bytes in each
+# worst FILE FROM TO [MOST]: the worst of Alice's seconds FROM to TO, in % of her mean from the 2nd
+# to the 4th, or of MOST bytes if that is less
 worst()
 {
 	local had
@@ -201,14 +202,14 @@ worst()
 
 # --- sockets that ask for windows ------------------------------------------------------
 
-# A stream that finds nothing left has one segment all the same.
+# A stream that gets no share may still send one segment.
 together()
 {
 	at_most "$1: windows together" $(($2 + SOCKETS)) "$(field sum_max "$3")"
 	at_least "$1: they are in use" $(($2 / 2)) "$(field flight_max "$3")"
 }
 
-# ask_all NAME WINDOW OPTION...: in every state of a socket
+# ask_all NAME WINDOW OPTION...: ask for a window in every state of a socket
 ask_all()
 {
 	local name=$1 window=$2 state
@@ -223,7 +224,7 @@ ask_all()
 		"$(accepted "$@")"
 }
 
-# By a server of src's, to readers on dst
+# A server on src asks, and sends to readers on dst.
 accepted()
 {
 	background src timeout 120 circuit_hostile accept -u $MALLORY \
@@ -241,8 +242,8 @@ accepting()
 
 # --- breakers --------------------------------------------------------------------------
 
-# trip USER OPTION...: by loss for all; it lasts as long as it needs.  Where more is lost,
-# streams wait for timeouts, and their slots for segments.
+# trip USER OPTION...: trip this user's breaker by 30 % loss for all, as long as it takes.  With
+# more loss streams would wait for timeouts, and slots for segments.
 trip()
 {
 	local user=$1 pid
@@ -266,8 +267,8 @@ trip()
 FIRST=100000		# subordinate uids
 SUBORDINATES=65536
 
-# user_namespace USER [-n]: of this user's, who is root there, with SUBORDINATES more
-# uids from FIRST on, and with a network of its own; its process is in $USERS
+# user_namespace USER [-n]: make one in which this user is root, with SUBORDINATES more uids from
+# FIRST on, and with -n a network of its own; $USERS is the pid of its process
 user_namespace()
 {
 	setpriv --reuid "$1" --regid "$1" --clear-groups unshare -U ${2:-} sleep 1000 &
@@ -275,7 +276,7 @@ user_namespace()
 	defer "kill $USERS"
 	until_true 10 test -e "/proc/$USERS/ns/user" -a "$(readlink "/proc/$USERS/ns/user")" \
 		!= "$(readlink /proc/self/ns/user)"
-	# by one write each, which bash's printf does not do
+	# the kernel wants one write for each map, which bash's printf does not guarantee
 	until_true 10 sh -c "printf '0 $1 1\n1 $FIRST $SUBORDINATES\n' >/proc/$USERS/uid_map"
 	sh -c "printf '0 $1 1\n1 $FIRST $SUBORDINATES\n' >/proc/$USERS/gid_map"
 }

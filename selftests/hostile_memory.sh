@@ -4,8 +4,8 @@
 #
 # Receive buffers that open at once take no memory from others.
 #
-#	receivers	memory of who does not read
-#	containers	so where containers are granted it and never use it
+#	receivers	receivers that never read
+#	containers	the same for containers that are granted memory and never use it
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"
@@ -26,7 +26,8 @@ pressures()
 	in_dst nstat -asz TcpExtTCPMemoryPressures | awk '!/^#/ { print $2 }'
 }
 
-# hoard N ALGORITHM [OPTION...]: HELD bytes by connections that nobody reads, PAGES
+# hoard N ALGORITHM [OPTION...]: N connections that dst never reads; HELD: the most bytes that
+# they held, PAGES: the most that TCP did
 hoard()
 {
 	local n=$1 algorithm=$2 pid sender pages
@@ -61,7 +62,7 @@ mem_again()
 	sysctl -qw net.ipv4.tcp_mem="$MEM"
 }
 
-# Senders keep little themselves: what is held is the receiver's.
+# Senders have small buffers, so that the receivers hold nearly all of the memory.
 receivers()
 {
 	local cubic=0 WINDOW=1000
@@ -88,7 +89,7 @@ receivers()
 	at_most "nobody reads: pages below where pressure begins" \
 		"${TCP_MEM%% *}" "$PAGES"
 
-	# A circuit for each: by each address that the peer has
+	# Each has a circuit of its own, as each has another address of the peer.
 	hoard 32 circuit -b 10.88.1.1
 	echo "# 32 peers: $HELD bytes, $PAGES pages"
 	at_most "32 peers, nobody reads: pages below where pressure begins" \
@@ -99,13 +100,13 @@ receivers()
 	mem_again
 }
 
-# What the machine's own connection to itself may hold, bytes
+# The receive buffer of a connection within the machine's own namespace, bytes
 may_hold()
 {
 	field rcvbuf "$(circuit_hostile hold -w $WINDOW -t 0 127.0.0.1 $((PORT + 3)))"
 }
 
-# Each with connections to itself that could take all of the room
+# Each container has connections to itself that could take all of the budget.
 containers()
 {
 	local ns i alone rmem pids=()

@@ -5,15 +5,15 @@
 # A peer that is far, silent or slow takes nothing from a near one of the same circuit.
 #
 #	far_resets	what a far peer leaves in flight, beside bursts to a near one
-#	silent		a peer from which nothing comes back for long, who asks or not
-#	trickle		one from which little comes back
+#	silent		a peer that answers nothing for long, whether or not its streams are polled
+#	trickle		a peer that answers little
 #	distances	no harm at all: a near and a far peer of one circuit
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"
 
-# What a far stream leaves in flight when it is reset is over after its own round trip,
-# and is no more for a near one than it is.
+# What a far stream has in flight when it is reset counts for one round trip of that stream, and
+# for no more than it is; then a near stream has that part of the window.
 far_resets()
 {
 	local near out
@@ -38,16 +38,16 @@ far_resets()
 	no_wave
 }
 
-# known_forever NETNS DEV ADDRESS NETNS DEV: the first knows the other's address there, as ARP
-# would not wait for a distant peer
+# known_forever NETNS DEV ADDRESS NETNS DEV: a permanent neighbour entry, as ARP would not wait
+# for a distant peer
 known_forever()
 {
 	"in_$1" ip neigh replace "$3" dev "$2" nud permanent \
 		lladdr "$("in_$4" cat "/sys/class/net/$5/address")"
 }
 
-# distant_peer DELAY [OPTION...]: a circuit to it and to rtr, and Mallory's streams, one
-# without an option, that have it all
+# distant_peer DELAY [OPTION...]: a circuit to this peer and to rtr, and Mallory's streams to the
+# peer (one, unless OPTION says more), which have the whole window
 distant_peer()
 {
 	local delay=$1
@@ -65,7 +65,7 @@ distant_peer()
 	until_true 60 many_connected 1 || fail "a connection to a distant peer"
 }
 
-# hers_beside WHAT LEAST: segments that Alice has who sends to rtr
+# hers_beside WHAT LEAST: Alice, who sends to rtr, has at least so many segments
 hers_beside()
 {
 	in_src circuit_hostile send -u $ALICE -n 1 -t 9000 10.77.1.254 $PORT >"$TMP/near"
@@ -82,15 +82,15 @@ distant_peer_ends()
 	next_server
 }
 
-# silent_peer WORDS [OPTION...]: it answers 20 s late, and has the window when she begins to
-# send to another peer of the circuit
+# silent_peer WORDS [OPTION...]: the peer answers 20 s late; its streams have the window when
+# Alice begins to send to another peer of the circuit
 silent_peer()
 {
 	local words=$1
 
 	shift
 	distant_peer 20s "$@"
-	# its first segments are acknowledged, and it has sent a window
+	# the first segments are acknowledged, and a window has been sent
 	sleep 21
 	hers_beside "$words" $((200 * SPARED / 100))
 	at_most "beside a peer $words: her bursts of half of the window, mean ms" \
@@ -99,7 +99,7 @@ silent_peer()
 	distant_peer_ends
 }
 
-# To ask for TCP_CIRCUIT_INFO is to have the module look at one's share.
+# Reading TCP_CIRCUIT_INFO makes the module look at the stream's share.
 silent()
 {
 	in_virtual_time || return 0
@@ -108,7 +108,7 @@ silent()
 	silent_peer "that is silent, whose 8 streams are asked each ms" -s poll -n 8
 }
 
-# A peer makes the round trip long, so that no timeout comes.
+# The peer makes the round trip longer step by step, so that there is no timeout.
 slow_peer()
 {
 	local ms
@@ -120,8 +120,8 @@ slow_peer()
 	done
 }
 
-# Then it acknowledges a segment now and then.  With holes, two or three of 45 never arrive: the
-# oldest in flight is sent again and again, and what was sent after it is what gets old.
+# After slow_peer, the peer acknowledges a segment now and then.  With holes, two or three segments
+# of 45 never arrive: the oldest is sent again and again, while those sent after it grow old.
 trickle()
 {
 	local how
@@ -144,7 +144,7 @@ trickle()
 	done
 }
 
-# Who waits for a far peer is not late, though a near one answers at once.
+# A stream to a far peer is not judged late because a near peer of the same circuit answers at once.
 distances()
 {
 	local near ms

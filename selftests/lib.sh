@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# lib.sh: what every test here begins with.
+# lib.sh: every test sources this file first.
 #
 # TAP on stdout (tap.sh); exit 0 when all points held, 1 when one did not, 4 when the
 # test or a point of it cannot run here (with the reason).  Each test file says in its
@@ -40,34 +40,34 @@ DST4=10.77.2.1
 SRC6=fd77:1::1
 DST6=fd77:2::1
 
-# Emulated, or a virtual-time machine that watches itself
+# Emulated, or a virtual-time machine whose kernel checks itself
 slow_kernel()
 {
 	[ "$LAB" = qemu ] || [[ ${LAB_KERNEL:-} = *@(debug|leaks) ]]
 }
 
-# For a part of a test; says why it is left out
+# For a part of a test that only virtual time can decide; prints that it is left out
 in_virtual_time()
 {
 	[ "$LAB" = uml ] ||
 		{ echo "# ${FUNCNAME[1]}: left out, only in virtual time" >&2; false; }
 }
 
-# The same, where what a program costs is what is asked for
+# For a part that measures the cost of a program; programs take no virtual time
 in_real_time()
 {
 	[ "$LAB" != uml ] ||
 		{ echo "# ${FUNCNAME[1]}: left out, nothing costs in virtual time" >&2; false; }
 }
 
-# The same, where nobody but the test uses the machine
+# For a part that needs a machine which nothing but the test uses
 in_the_lab()
 {
 	[ "$LAB" != root ] ||
 		{ echo "# ${FUNCNAME[1]}: left out, only in the lab" >&2; false; }
 }
 
-# A stream from src to PORT is there.
+# True when a stream from src to PORT is established
 sending()
 {
 	got_in src ss -Htn state established "dport = :$PORT"
@@ -107,7 +107,7 @@ at_least()
 	fi
 }
 
-# at_most DESCRIPTION CEILING GOT, integers from 0 on
+# at_most DESCRIPTION CEILING GOT, integers, none negative
 at_most()
 {
 	if [ -n "$3" ] && [ "$3" -ge 0 ] && [ "$3" -le "$2" ]; then
@@ -164,9 +164,9 @@ refused()
 	fi
 }
 
-# cases NAME...: run each of these functions, or of them those that ONLY_CASES=NAME,NAME in
-# the environment names.  An error in $(( )) makes bash give up this whole command and go on
-# behind it: finish() knows how many there are.
+# cases NAME...: run these functions, or those of them that ONLY_CASES=NAME,NAME in the
+# environment names.  After an error in $(( )) bash aborts this whole command and goes on with
+# the next: finish() compares how many cases were begun and ended.
 CASES=0
 CASES_ENDED=0
 CASE_NAMES=()
@@ -187,7 +187,7 @@ is_chosen()
 		{ echo "# $1: left out, not in ONLY_CASES" >&2; false; }
 }
 
-# Behind all that a test calls cases() for: it may do so more than once.
+# Check ONLY_CASES after the last call of cases(): a test may call it more than once.
 are_cases()
 {
 	local name names known
@@ -230,9 +230,9 @@ undo_all()
 trap undo_all EXIT
 trap 'exit 1' INT TERM
 
-# Does ss -K end a socket whose process has gone?  Before 6.11 tcp_abort() takes
-# such an orphan's data and timer, leaves it for good, and the core warns of its
-# counters.  Debian's 6.1 has the fix, too; of what lies between, nobody knows.
+# Does ss -K end a socket whose process has gone?  Before 6.11 tcp_abort() removes
+# such an orphan's data and timer, but never the socket, and the core warns of its
+# counters.  Debian's 6.1 has the fix, too; kernels between are taken for unfixed.
 orphans_die()
 {
 	[[ $(uname -r) = 6.1[.-]* ]] ||
@@ -251,7 +251,8 @@ circuits_of()
 	"in_$1" circuit_nl dump
 }
 
-# find_circuit src|dst KEY: CIRCUIT_LINE is that of this name, or of this address alone
+# find_circuit src|dst KEY: CIRCUIT_LINE is that of the circuit with this name, or with this
+# address as its only prefix
 find_circuit()
 {
 	local name id auto prefixes rest
@@ -288,7 +289,7 @@ circuit_field()
 	echo "$VALUE"
 }
 
-# Sockets of src's circuits, and circuits that are there for peers
+# The number of sockets in src's circuits, plus that of automatic circuits
 circuits_in_use()
 {
 	local all
@@ -298,7 +299,7 @@ circuits_in_use()
 		END { print n["sockets"] + n["auto"] }' <<<"$all"
 }
 
-# remove_circuits src|dst: all that the administrator made there
+# remove_circuits src|dst: delete all named circuits there
 remove_circuits()
 {
 	local names
@@ -323,7 +324,7 @@ breaker_is()
 	[ "$VALUE" = $open ]
 }
 
-# end_sockets NS: what is left of connections to $PORT, orphans, too
+# end_sockets src|dst: end all connections to $PORT, orphans, too
 end_sockets()
 {
 	if orphans_die; then
@@ -346,10 +347,10 @@ until_true()
 	done
 }
 
-# once_free COMMAND...: it succeeds when the module is free of tests that have ended.  A
-# namespace lives as long as its sockets, and one whose peer went with its own
-# namespace gives up at its first timeout after 102 s (tcp_orphan_retries, 8), each
-# twice as long as the one before: 165 s where the path had 100 ms, 205 at worst.
+# once_free COMMAND...: retry COMMAND until tests that have ended no longer hold the module.
+# A namespace lives as long as its sockets.  A socket whose peer went with its own namespace
+# gives up at its first timeout after 102 s (tcp_orphan_retries, 8); as each timeout is twice
+# as long as the one before, after 165 s on a path of 100 ms, and 205 s at worst.
 once_free()
 {
 	until_true 240 "$@"
@@ -363,7 +364,7 @@ need_root()
 	unshare -n true 2>/dev/null || skip_all "cannot make network namespaces"
 }
 
-# where_from COMMAND: that it is not there, and for one of ours what makes it
+# where_from COMMAND: print that COMMAND is missing, and how to build it if it is ours
 where_from()
 {
 	case $1 in
@@ -386,7 +387,7 @@ module_loaded()
 	[ -d /sys/module/tcp_circuit ]
 }
 
-# Load the module, and take it away again unless it was there before.
+# Load the module, and unload it at the end, unless it was loaded before.
 need_module()
 {
 	need_root
@@ -402,7 +403,7 @@ in_src() { spawn -n "$SRC" "$@"; }
 in_rtr() { spawn -n "$RTR" "$@"; }
 in_dst() { spawn -n "$DST" "$@"; }
 
-# got_in src|rtr|dst COMMAND...: what it prints is in GOT, without a fork of this shell
+# got_in src|rtr|dst COMMAND...: put its output into GOT, without a fork of this shell
 got_in()
 {
 	local ns=${1^^}
@@ -410,8 +411,8 @@ got_in()
 	spawn -n "${!ns}" -v GOT "${@:2}"
 }
 
-# background src|rtr|dst COMMAND...: its own pid, not a shell's, is in $!, and its
-# input is the caller's, which & alone would make /dev/null
+# background src|rtr|dst COMMAND...: start it; $! is its own pid, not a shell's, and its input
+# the caller's, which a mere & would replace by /dev/null
 background()
 {
 	local ns=${1^^}
@@ -459,7 +460,7 @@ routes()
 	ip -n "$DST" -6 route add fd77:1::/64 via fd77:2::fe
 }
 
-# src by itself, with its loopback
+# src as the only host, with its loopback device
 lone_host()
 {
 	ip netns add "$SRC"
@@ -467,8 +468,7 @@ lone_host()
 	ip -n "$SRC" link set lo up
 }
 
-# circuit for all that src opens; allowed there once the machine's own namespace
-# lists it
+# circuit for all sockets that src opens; the machine's own namespace has to allow it first
 default_circuit()
 {
 	local name=net.ipv4.tcp_allowed_congestion_control before
@@ -499,7 +499,7 @@ network()
 	[ $# -eq 0 ] || delay "$1"
 }
 
-# One packet is one packet: netem and the qdiscs take a GSO skb for a single one.
+# Send each packet by itself: netem and the qdiscs count a GSO skb as a single one.
 single_packets()
 {
 	offloads_off src eth1
@@ -546,7 +546,7 @@ serve_end()
 	wait "$SERVER" 2>/dev/null
 }
 
-# next_server: one more on dst, on a port that no earlier connection had
+# next_server: replace dst's server by one on a port that no earlier connection used
 next_server()
 {
 	serve_end
@@ -554,8 +554,8 @@ next_server()
 	serve dst
 }
 
-# sock_for_anyone: a copy of circuit_sock for sock_as_nobody; the program's own folder
-# may be closed to others.
+# sock_for_anyone: copy circuit_sock for sock_as_nobody, as other users may not be allowed
+# to enter its folder
 sock_for_anyone()
 {
 	chmod 755 "$TMP"
@@ -571,7 +571,7 @@ sock_as_nobody()
 
 # --- one stream ------------------------------------------------------------
 
-# stream_send ARGUMENT...: src sends until stream_end, by the only connection to $PORT
+# stream_send ARGUMENT...: src sends until stream_end; its connection is the only one to $PORT
 stream_send()
 {
 	background src circuit_sock send "$@" >/dev/null
@@ -584,7 +584,7 @@ stream_begin()
 	stream_send -n 100000000000 "$@" $DST4 $PORT
 }
 
-# stream_end: its sockets are gone, too, and the next one finds a new server
+# stream_end: end it and its sockets, and start a new server for the next one
 stream_end()
 {
 	kill $STREAM
@@ -593,7 +593,7 @@ stream_end()
 	next_server
 }
 
-# stream_shows NAME: this number of the connection, as ss has it
+# stream_shows NAME: print this number of the connection from ss
 stream_shows()
 {
 	in_src ss -Hti "dport = :$PORT" | sed -n "s/.*\\b$1:\\([0-9]*\\).*/\\1/p"
@@ -605,7 +605,7 @@ stream_window_is()
 	[[ $GOT =~ [[:blank:]]cwnd:$1([[:blank:]]|$) ]]
 }
 
-# stream_algorithm: as TCP_CONGESTION has it
+# stream_algorithm: print the name that ss, as TCP_CONGESTION, gives
 stream_algorithm()
 {
 	in_src ss -Hti "dport = :$PORT" |
@@ -619,8 +619,8 @@ stream_algorithm_is()
 
 # --- memory, and what programs print ---------------------------------------
 
-# no_memory: TCP as a whole holds what tcp_mem lets pass without a look.  The numbers
-# are the machine's, not a namespace's.
+# no_memory: set the first number of tcp_mem, below which TCP allocates freely, to 0.  The
+# numbers are the machine's, not a namespace's.
 no_memory()
 {
 	MEMORY=$(sysctl -n net.ipv4.tcp_mem)
@@ -633,16 +633,16 @@ memory_again()
 	sysctl -qw net.ipv4.tcp_mem="$MEMORY"
 }
 
-# dropped src|rtr|dst DEV: packets, by the root of its qdiscs
+# dropped src|rtr|dst DEV: print how many packets the root qdisc dropped
 dropped()
 {
 	"in_$1" tc -s qdisc show dev "$2" | sed -n 's/.*dropped \([0-9]*\).*/\1/p' |
 		head -n 1
 }
 
-# A process takes the virtual machine twenty milliseconds and more, most of what a test
-# costs, so these read without one.  find_value NAME PATTERN TEXT: VALUE is what matches
-# behind the last NAME=.
+# Starting a process costs the host 20 ms or more, most of a test's cost; these functions
+# parse text without one.  find_value NAME PATTERN TEXT: VALUE is what matches behind the
+# last NAME=.
 find_value()
 {
 	local found="^.*[^[:alnum:]_]$1=($2)"
@@ -657,7 +657,7 @@ field()
 	! find_value "$1" '[0-9-]*' "$2" || echo "$VALUE"
 }
 
-# word NAME TEXT: what stands behind NAME= there
+# word NAME TEXT: the word behind NAME= there
 word()
 {
 	! find_value "$1" $'[^ \n]*' "$2" || echo "$VALUE"

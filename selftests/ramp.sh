@@ -3,10 +3,10 @@
 # labs: uml qemu root
 #
 # From connect() to full rate in at most two round trips, both directions, whether
-# the server listens with circuit or takes it after accept().  Seen in the packets
-# beside the sender: its first flight, the 64 KB that a SYN-ACK can promise where a
-# client sends, leaves before anything of it is acknowledged, and its second is a
-# full window.  In virtual time, where nothing else delays them, by the clock, too.
+# the server listens with circuit or takes it after accept().  The packets next to the
+# sender show it: the first flight (of a client the 64 KB that a SYN-ACK can promise)
+# leaves before anything of it is acknowledged, and the second is a full window.  In
+# virtual time, where nothing else delays them, their times are asserted, too.
 # A small receiver is never overrun.
 
 . "$(dirname "$0")/lib.sh"
@@ -14,11 +14,11 @@
 need_commands tcpdump ethtool circuit_nl circuit_sock
 need_module
 
-RTT_MS=600	# long against whatever an emulated machine does
+RTT_MS=600	# long compared with any pause of an emulated machine
 FCWND=300	# more than six times what a SYN-ACK can promise
 MSS=1448
 
-# captured [-i DEVICE] COMMAND...: what of it passes r1, with a server of its own
+# captured [-i DEVICE] COMMAND...: run it, and capture its packets at r1 or DEVICE
 captured()
 {
 	local device=r1
@@ -32,20 +32,20 @@ captured()
 	capture_end
 }
 
-# flight N FROM: data segments that FROM sent in its N-th flight, captured beside it.
-# One ends when its first byte is acknowledged.
+# flight N FROM: number of data segments in FROM's N-th flight, captured next to FROM.  A
+# flight ends when its first byte is acknowledged.
 flight()
 {
 	flights "$2" | awk -v n="$1" '$1 == n { got = $2 } END { print got + 0 }'
 }
 
-# began N FROM: when its N-th flight did, ms after the SYN
+# began N FROM: when FROM's N-th flight began, ms after the SYN
 began()
 {
 	flights "$2" | awk -v n="$1" '$1 == n { print $3 }'
 }
 
-# flights FROM: lines of number, segments, beginning
+# flights FROM: for each a line of its number, its segments, and its beginning in ms
 flights()
 {
 	packets -tt | awk -v from="$1." '
@@ -78,7 +78,7 @@ client_to_server()
 	captured in_src timeout 20 circuit_sock send -C circuit \
 		-n $((5 * FCWND * MSS)) $DST4 $PORT
 	at_least "$name: segments in the first flight" 44 "$(flight 1 $SRC4)"
-	# a slow machine's last ACK of the first may come by itself
+	# on a slow machine the last ACK of the first flight may come by itself
 	at_least "$name: segments in the second" $((FCWND * 15 / 16)) \
 		"$(flight 2 $SRC4)"
 	in_virtual_time || return 0
@@ -87,7 +87,7 @@ client_to_server()
 }
 
 # server_to_client NAME SERVER_OPTION...: the server's first flight leaves one round
-# trip after the SYN came by: full.
+# trip after the SYN, and is a full window
 server_to_client()
 {
 	local name=$1
@@ -103,7 +103,7 @@ server_to_client()
 	within "$name: ms from the SYN to it" $RTT_MS "$(began 1 $DST4)" 10
 }
 
-# Who waits for room in its buffer has it when the window is asked for, not a round
+# Setting the window wakes a writer blocked on the send buffer at once, not one round
 # trip later.
 woken_at_once()
 {
@@ -117,7 +117,7 @@ woken_at_once()
 	serve_end
 }
 
-# Nobody sends more than a receiver with a buffer of its own has said.
+# The sender stays within the window advertised by a receiver that set SO_RCVBUF.
 small_receiver()
 {
 	local overrun
@@ -149,12 +149,13 @@ small_receiver()
 			awk '!/^#/ { n += $2 } END { print n + 0 }')"
 }
 
-# A server that wanted a small window is not opened when it takes circuit then: it
-# may go on promising the 64 KB of its SYN-ACK, and from 6.9 on the core forgets the
-# wish when it measures its segments, but for the buffer's 128 KB; opened, it would
-# tell megabytes.  (Later all kernels forget it: who reads more than ten segments in
-# what it takes for a round trip, and a slow machine's pause is one, is given more.
-# And what comes before the server has taken circuit is measured, too.)
+# Taking circuit does not enlarge the receive window of a server that clamped it before.
+# The server may go on advertising the 64 KB of its SYN-ACK; from 6.9 on the core drops
+# the clamp when it measures segments, up to the buffer's 128 KB; a window opened by
+# circuit would be megabytes.  (In longer transfers all kernels drop the clamp: a reader
+# gets more once it reads over ten segments in what the core takes for a round trip,
+# which may be a slow machine's pause.  Segments that arrive before the server has taken
+# circuit are measured, too, so they are sent after that.)
 clamped_receiver()
 {
 	PORT=$((PORT + 1))
@@ -163,7 +164,7 @@ clamped_receiver()
 	at_most "window of a server that clamped it to 32768" 131072 "$(largest_window)"
 }
 
-# send_when_taken OPTION...: once the server has circuit
+# send_when_taken OPTION...: send once the server has taken circuit
 send_when_taken()
 {
 	in_src timeout 30 circuit_sock send -C circuit "$@" -r $DST4 $PORT \
@@ -175,7 +176,7 @@ taken()
 	in_dst ss -Htin "sport = :$PORT" | grep -q circuit
 }
 
-# Without memory left, nothing is opened beyond what the core would.
+# Without memory left, circuit opens no window further than the core would.
 full_memory()
 {
 	in_virtual_time || return 0
@@ -187,7 +188,7 @@ full_memory()
 	at_most "window of a server with none left" 131072 "$(largest_window)"
 }
 
-# Nor where nothing gives a window.
+# Nor does it where nothing gives a window.
 no_window()
 {
 	in_virtual_time || return 0
@@ -197,7 +198,7 @@ no_window()
 	set_in dst net.ipv4.tcp_circuit_fcwnd $FCWND
 }
 
-# A connection of few segments: the core's own opening has no time.
+# A connection of few segments, too short for the core to open the window by itself
 told_window()
 {
 	PORT=$((PORT + 1))
@@ -206,7 +207,7 @@ told_window()
 		$DST4 $PORT
 }
 
-# The largest that DST4 told after its SYN-ACK, bytes
+# The largest window that DST4 advertised after its SYN-ACK, bytes
 largest_window()
 {
 	packets | awk -v s="$DST4." '
@@ -220,7 +221,7 @@ largest_window()
 		END { print most }'
 }
 
-# Both ends' windows are of circuits that match.
+# Both ends have their windows from circuits that match the other's address.
 by_circuits()
 {
 	local host
@@ -242,11 +243,11 @@ single_packets
 for host in src dst; do
 	set_in $host net.ipv4.tcp_circuit_fcwnd $FCWND
 done
-# Neighbours that have to be asked for first would take half a round trip.
+# Resolve the neighbours first: ARP would take half a round trip.
 in_src timeout 10 bash -c "exec 3<>/dev/tcp/$DST4/$PORT" 2>/dev/null
 client_to_server "client to server" -C circuit
 client_to_server "server that takes circuit after accept()" -A circuit
-# The thesis' advice: a buffer that is large from the start is open from the start.
+# The thesis advises a buffer that is large, and so open, from the start.
 before=$(in_dst sysctl -n net.ipv4.tcp_rmem)
 set_in dst net.ipv4.tcp_rmem "4096 6291456 6291456"
 client_to_server "server with a large tcp_rmem default" -C circuit

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# A prefix goes from one circuit to another: the kernel refuses it while it is another's.
-# In whichever order a file has them, also where circuits swap; on the way back by a failure,
-# a deadline, or the command after one that was killed.
+# Move a prefix from one circuit to another, though the kernel refuses a prefix that another
+# circuit still has: in any order of the file, also where two circuits swap prefixes; and the
+# way back after a failure, at a deadline, or by the command after one that was killed.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
 need_commands ctcp-setup ctcp-setup-faulty
 need_module
 
-STEPS_MAX=60		# changes of a run, or something is wrong with the count
+STEPS_MAX=60		# changes of a run; with more, counting them has failed
 
-# circuits PREFIXES...: a file of circuits c1, c2, ... with these, N for 10.N.0.0/16
+# circuits PREFIXES...: a file of circuits c1, c2, ... with these prefixes, N for 10.N.0.0/16
 circuits()
 {
 	local list n=0 to
@@ -27,7 +27,7 @@ circuits()
 	echo "end"
 }
 
-# have: the prefixes of each in their order, as the kernel has them
+# have: the prefixes of each circuit in the kernel, sorted, circuits by name
 have()
 {
 	local prefixes
@@ -38,7 +38,7 @@ have()
 		done | tr '\n' ' '
 }
 
-# becomes WHAT BEFORE AFTER: lists of prefixes, with blanks between
+# becomes WHAT BEFORE AFTER: change the prefixes, lists with blanks between, and kill the change
 becomes()
 {
 	# shellcheck disable=SC2086 # words
@@ -52,7 +52,8 @@ becomes()
 	killed "$1" "$2" "$3"
 }
 
-# Dead after each change in its turn: the file of before heals it, and so does that of after.
+# Kill the command after each change in its turn: applying the file of before, or that of after,
+# repairs what is left.
 killed()
 {
 	local n file want
@@ -76,7 +77,7 @@ killed()
 	setup --quiet undo --all
 }
 
-# One that fails is taken back.
+# A command that fails takes its changes back.
 failed()
 {
 	local n
@@ -96,7 +97,7 @@ is_back()
 	[ "$(have)" = "$1 " ]
 }
 
-# By itself, at the deadline
+# Unconfirmed, a change is taken back at the deadline.
 on_trial()
 {
 	circuits 90 92 >"$TMP/before"
@@ -110,7 +111,7 @@ on_trial()
 	setup --quiet undo --all
 }
 
-# A change back that is refused in its midst: the next command that changes anything ends it.
+# Taking a change back fails halfway: the next command that changes anything completes it.
 cancel_fails()
 {
 	local n

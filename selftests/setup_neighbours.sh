@@ -3,17 +3,17 @@
 # labs: qemu
 # suites: bookworm
 #
-# ctcp-setup watch beside the network managers themselves, which setup_watch.sh plays:
-# systemd-networkd and NetworkManager take our routes, and a qdisc, by what an operator does
-# with them every day.  That they do is shown first, with nobody there who sets it again.
+# ctcp-setup watch beside the network managers themselves, which setup_watch.sh only imitates:
+# systemd-networkd and NetworkManager remove our routes, and a qdisc, when an operator uses
+# them in everyday ways.  First show, without watch, that they do remove them.
 #
 # Each runs in the namespace of the test, with a /run, a message bus and records of udev of
 # its own, so that it knows of no other device.  One of the root file systems of the emulated
-# machines has both (lab/suite.sh); nobody's own machine needs to.
+# machines has both (lab/suite.sh), so that the host need not have them.
 #
-# Within a second, or five on an emulated machine: from the kernel's last word of that without
-# which the route could not be (itself taken away, or the address given back) until the kernel
-# has it again.
+# A route has to be back within a second, or five on an emulated machine: from the kernel's
+# last message about what it depends on (its own removal, or the return of the address) until
+# the kernel has it again.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
@@ -31,7 +31,7 @@ SIX="add six --to fd81::/32 --via fd78::254 --rate 1gbit --rtt 10ms"
 
 # --- the namespace of a daemon -----------------------------------------------
 
-# daemons_host NAME: make it; its addresses are the manager's
+# daemons_host NAME: make a host whose addresses the network manager sets
 daemons_host()
 {
 	host "$1"
@@ -45,7 +45,7 @@ own()
 	nsenter --target "$OWN" --mount --net env LC_ALL=C "$@"
 }
 
-# Of udev networkd and NetworkManager want to know that it is done with a device.
+# networkd and NetworkManager wait until udev has recorded that it is done with a device.
 own_run()
 {
 	command ip netns exec "$HOST" unshare --mount --propagation private sh -e -c '
@@ -53,7 +53,7 @@ own_run()
 		mkdir -p /run/dbus /run/udev/data /run/systemd/network /run/systemd/netif \
 			/run/systemd/networkd.conf.d /run/nm/system-connections /run/nm/conf.d
 		chown systemd-network: /run/systemd/netif
-		# nothing is remembered, and nothing else started for being asked
+		# so that it remembers nothing, and its requests start no other service
 		mount -t tmpfs nm /var/lib/NetworkManager
 		mount -t tmpfs services /usr/share/dbus-1/system-services
 		for index in /sys/class/net/*/ifindex; do
@@ -71,7 +71,7 @@ own_run()
 		fail "a message bus" "$(<"$TMP/dbus")"
 }
 
-# into FILE: the input, in the /run of the daemons
+# into FILE [MODE]: write the input to FILE in the /run of the daemons
 into()
 {
 	own sh -c "umask 077 && cat >'$1' && chmod '${2:-644}' '$1'"
@@ -83,9 +83,9 @@ own_end()
 	wait "$BUS" "$OWN"
 }
 
-# --- what the kernel tells -----------------------------------------------------
+# --- what the kernel reports -----------------------------------------------------
 
-# listen: each change of an address or a route, a line with its time
+# listen: record each change of an address or a route in a line with its time
 listen()
 {
 	: >"$TMP/heard"
@@ -100,7 +100,7 @@ heard()
 	grep -qE -- "$1" "$TMP/heard"
 }
 
-# ms from what the head of this file says until the route was there again
+# ms until the route was back, counted as the head of this file says
 restored_ms()
 {
 	awk '
@@ -131,7 +131,7 @@ no_address()
 	[ -z "$(in_host ip -4 -o addr show dev eth1)" ]
 }
 
-# All of the host: what we set up, and what the manager did
+# The whole state of the host: what we set up, and what the manager did
 everything()
 {
 	state
@@ -144,7 +144,7 @@ is_everything()
 	[ "$(everything)" = "$1" ]
 }
 
-# as_before NAME BEFORE: once the daemon is done, too
+# as_before NAME BEFORE: the host is as it was, once the daemon is done, too
 as_before()
 {
 	for _ in {1..20}; do
@@ -163,7 +163,7 @@ said()
 	grep -qE -- "$1" "$TMP/watch"
 }
 
-# lines PATTERN: of the watch, how many
+# lines PATTERN: how many lines of watch match
 lines()
 {
 	grep -cE -- "$1" "$TMP/watch"
@@ -185,20 +185,20 @@ watch_ends()
 	equal "$1: watch ends, exit status" 0 $?
 }
 
-# settled: what it has heard was looked at
+# settled: wait until watch has handled what it has heard
 settled()
 {
 	sleep 3
 }
 
-# circuits: two of them, as a command sets them up
+# circuits: set two of them up
 circuits()
 {
 	# shellcheck disable=SC2086 # their words
 	setup $LHC --quiet eth1 && setup $SIX --quiet eth1
 }
 
-# again NAME BEFORE: by commands, all as it was; what watch had left counts anew
+# again NAME BEFORE: set all up by commands, as it was; watch then counts from zero
 again()
 {
 	works "$1: set up by hand" setup change lhc --quiet
@@ -207,7 +207,7 @@ again()
 	settled
 }
 
-# alone NAME COMMAND...: with nobody there who sets it again, the route is gone for good
+# alone NAME COMMAND...: without watch, the route is gone for good
 alone()
 {
 	local what=$1
@@ -218,7 +218,7 @@ alone()
 	succeeds "$what: it takes our route" no_route
 }
 
-# restored NAME BEFORE COMMAND...: what it took is there again
+# restored NAME BEFORE COMMAND...: watch restores what the command removed
 restored()
 {
 	local what=$1 before=$2
@@ -233,14 +233,14 @@ restored()
 	at_most "$what: ms until the route was there again" $IN_TIME "$(restored_ms)"
 }
 
-# judged: watch has done something about what it heard, or left it
+# judged: watch has restored the route or left it as it is
 judged()
 {
 	said ' (left|restored) lhc route'
 }
 
-# left NAME COMMAND...: the third time within a minute.  On a slow machine the first of
-# those before may be too long ago: so often again as it takes.
+# left NAME COMMAND...: watch leaves the route at the third time within a minute.  On a slow
+# machine the first time may be too long ago: repeat the command up to three times.
 left()
 {
 	local what=$1 n
@@ -259,8 +259,9 @@ left()
 		"$(lines ' restored lhc route') $(in_host ip route show 10.81.0.0/16)"
 }
 
-# flaps NAME BEFORE: the far end goes and comes; a manager takes its addresses meanwhile.
-# Nobody undoes anything, so that it may be more than three times.
+# flaps NAME BEFORE: the far end goes down and comes back; a manager removes its addresses
+# meanwhile.  It does not undo what watch sets, so that watch does not give up at the third
+# time.
 flaps()
 {
 	local n
@@ -279,7 +280,7 @@ flaps()
 	settled
 }
 
-# kept NAME: neither was anything taken from us, nor is there a word
+# kept NAME: nothing of ours was removed, and watch says nothing
 kept()
 {
 	settled
@@ -288,7 +289,7 @@ kept()
 	equal "$1: nothing was taken" 0 "$(grep -c 'Deleted.*[ /]10\.\(81\|78\.0\.1\)' "$TMP/heard")"
 }
 
-# replaced NAME COMMAND...: by a qdisc of the manager, of which watch says that it stays
+# replaced NAME COMMAND...: a qdisc of the manager replaces ours, and watch says that it stays
 replaced()
 {
 	local what=$1 asked
@@ -300,7 +301,7 @@ replaced()
 	settled
 	equal "$what: said once" 1 \
 		"$(lines ' differs .* qdisc eth1: foreign pfifo .*somebody else')"
-	# What was below ours may be refused in the moment in which theirs comes, and not again.
+	# In the moment of the change the kernel may refuse what belongs below ours, but only then.
 	asked=$(lines refused)
 	ip -n "$HOST" link set eth1 alias theirs
 	ip -n "$HOST" link set eth1 alias ''
@@ -311,7 +312,7 @@ replaced()
 
 # --- systemd-networkd ------------------------------------------------------------
 
-# network_file [LINE...]: behind what it has always
+# network_file [LINE...]: lines to add to the usual ones
 network_file()
 {
 	{
@@ -356,7 +357,7 @@ networkd_is_done()
 		grep -q static
 }
 
-# Its bus is there some time after it has begun
+# networkd is on the bus only some time after its start.
 networkd_told()
 {
 	until_true "$WAIT" own networkctl status eth1
@@ -408,7 +409,7 @@ networkd()
 	host_end
 }
 
-# Neither does it take anything where a carrier is lost and that is to be ignored.
+# Nor does it remove anything when a carrier is lost, where it is told to ignore that.
 without_carrier_loss()
 {
 	network_file "[Network]" "IgnoreCarrierLoss=yes"
@@ -429,8 +430,9 @@ has_other()
 	in_host ip route show 10.92.0.0/16 | grep -q static
 }
 
-# What the manual says one may set: the first keeps our routes, but it takes and gives back
-# the address at a start, and the IPv4 ones go with that; the second keeps the address.
+# Two settings of the manual: ManageForeignRoutes=no keeps our routes, but networkd removes and
+# restores the address at its start, and the IPv4 routes go with it; KeepConfiguration=static
+# keeps the address.
 without_foreign()
 {
 	printf '[Network]\nManageForeignRoutes=no\n' | into /run/systemd/networkd.conf.d/ours.conf
@@ -445,7 +447,7 @@ without_foreign()
 
 # --- NetworkManager --------------------------------------------------------------
 
-# Nothing of the machine's but eth1 is its, and no name service or host name.
+# NetworkManager manages eth1 only, and neither name service nor host name.
 nm_files()
 {
 	into /run/nm/nm.conf <<-END
@@ -508,8 +510,8 @@ nm_up()
 	own nmcli connection up eth1
 }
 
-# Of a device that somebody else configured NetworkManager makes its own with the first
-# "device reapply", by taking its address and giving it back.
+# With the first "device reapply" NetworkManager takes over a device that it did not
+# configure: it removes the address and adds it again.
 nm_host()
 {
 	daemons_host "$1"
@@ -542,7 +544,7 @@ nm_with_a_qdisc()
 	own nmcli connection modify eth1 tc.qdiscs "root handle 7: pfifo" && nm_up
 }
 
-# Its address and metric are other ones behind it: only what is ours is compared.
+# NetworkManager changes address and metric by this, so only what is ours is compared.
 nm_reapply()
 {
 	nm_host nm-reapply
@@ -588,7 +590,7 @@ nm()
 	nm_host_end "NetworkManager"
 }
 
-# What the manual says one may set: without a carrier it takes nothing.
+# A setting of the manual: NetworkManager removes nothing when the carrier is lost.
 nm_ignores_carrier()
 {
 	nm_host nm-carrier ignore-carrier=interface-name:eth1

@@ -2,37 +2,38 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml
 #
-# Whoever is added, changed, or taken away, nobody else is touched: beside twenty
-# circuits that are full, and a stream that is in none, fifty changes of other circuits in
-# ten seconds, those busy as well.  Packet by packet, against a run without any change: of
-# the twenty and the one none is lost or overtaken, and none comes more than 1 ms later.
+# Adding, changing or removing a circuit does not touch the others: fifty changes of circuits
+# in ten seconds, which carry traffic, too, beside twenty full circuits and a stream outside
+# any circuit.  Compared packet by packet with a run without changes, no packet of the twenty
+# and the one is lost or overtaken, and none arrives more than 1 ms later.
 #
 # Time is virtual: what the tool computes takes none of it, but each wait for the kernel
 # does, and so does each packet that finds its class, filter or route missing.
 #
-# That a change which does touch others is seen is tested at the end of each layout.
+# At the end of each layout, a change that does touch others must be detected.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"
 . "$SELFTESTS/touch_lib.sh"
 need_module
 
-# A window of 22 segments, 5 more than the path holds: there is a queue at any time, and
-# what leaves is what the rate lets pass, whatever the far side's ACKs are paired to
+# The window is 22 segments, 5 more than the path holds, so that there is always a queue and
+# only the rate decides when a packet leaves, not how the far side pairs its ACKs.
 # shellcheck disable=SC2034 # of touch_lib.sh
 ONE_WAY_MS=20
 RATE=5mbit
 RTT=40ms
 
-FULL=20		# circuits that nobody changes, to 10.81.N.0/24
+FULL=20		# circuits that are not changed, to 10.81.N.0/24
 BUSY=5		# circuits that are changed, to 10.82.N.0/24
 ROUNDS=10	# of five changes each
-FIRST_MS=2500	# of these: until then the streams fill their circuits
+FIRST_MS=2500	# time of the first change: until then the streams fill their circuits
 RUN_MS=$((FIRST_MS + ROUNDS * 1000))
 CONTROL_MS=$((FIRST_MS + 1500))
 LATER_US=1000
 
-# VLANs: 1 to FULL, from 101 on those that are changed, the one that comes and goes
+# VLANs: 1 to FULL; from 101 on those that are changed; then that of the circuit which is added
+# and removed
 NEW=$((100 + BUSY + 1))
 
 # circuit NAME PREFIX VLAN: a line of a circuits file
@@ -53,7 +54,7 @@ circuits_file()
 	done
 }
 
-# An uplink, so that what is in no class has another rate with each change
+# With an uplink each change also changes the rate of traffic outside the classes.
 begin()
 {
 	far_sides "$1"
@@ -74,7 +75,7 @@ change()
 	setup change "busy$n" "$@" --quiet
 }
 
-# changes ROUND: five of them, in a second with what the tool waits for
+# changes ROUND: five changes, in a second with the tool's own waits
 changes()
 {
 	local n=$(($1 % BUSY + 1)) words
@@ -108,8 +109,8 @@ all_changes()
 
 # --- runs ----------------------------------------------------------------------------
 
-# one_run FILE MS COMMAND...: with all under load, the command after FIRST_MS.  In no
-# circuit: 10.80.255.1, and 10.83.0.1 while there is none.
+# one_run FILE MS COMMAND...: load all circuits, and run the command after FIRST_MS.  10.80.255.1
+# is in no circuit, and 10.83.0.1 only while the circuit "new" exists.
 one_run()
 {
 	local file=$1 ms=$2 streams datagrams
@@ -128,12 +129,12 @@ one_run()
 	wait $streams $datagrams
 	capture_end
 	end_sockets src
-	sleep 1	# what is still on its way
+	sleep 1	# for packets that are still on their way
 	grep -E '^10\.(81\.|80\.255\.)' "$TMP/$file" >"$TMP/$file.others"
 	next_server
 }
 
-# compared UNTIL_MS FILE: with the run without changes
+# compared UNTIL_MS FILE: FILE against the run without changes
 compared()
 {
 	circuit_arrivals compare $FIRST_MS "$1" "$TMP/without.others" "$TMP/$2.others"
@@ -158,10 +159,10 @@ untouched()
 	at_most "$LAYOUT: ... the latest, us" $LATER_US "$(field later_us "$got")"
 }
 
-# --- what would be seen --------------------------------------------------------------
+# --- what must be detected --------------------------------------------------------------
 
-# Each circuit by a command of its own, which sets what is not as that circuit wants it.
-# shellcheck disable=SC2317 # called by one_run, as what follows it
+# Set each circuit up again, by a command of its own.
+# shellcheck disable=SC2317 # called by one_run, as are the functions after it
 again()
 {
 	local name
@@ -171,7 +172,7 @@ again()
 	done
 }
 
-# The root qdisc of DEVICE is taken, and made again.
+# root_anew DEVICE: remove its root qdisc and make it again
 # shellcheck disable=SC2317
 root_anew()
 {
@@ -180,7 +181,7 @@ root_anew()
 	again
 }
 
-# Filters are taken before their successors are there.
+# Remove filters 10 ms before their successors are there.
 # shellcheck disable=SC2317
 filters_late()
 {
@@ -189,7 +190,7 @@ filters_late()
 	again
 }
 
-# So is a route.
+# The same with a route
 # shellcheck disable=SC2317
 route_late()
 {
@@ -199,7 +200,7 @@ route_late()
 	again
 }
 
-# seen NAME FIELD FLOOR COMMAND...
+# seen NAME FIELD FLOOR COMMAND...: the comparison shows at least FLOOR after this command
 seen()
 {
 	local name=$1 field=$2 floor=$3 got

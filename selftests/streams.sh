@@ -18,7 +18,7 @@ else
 	RATE_MBIT=50 MANY="1 4 16" SECONDS_MS=1500 SETTLE_MS=5000
 fi
 RTT_MS=50
-# of the newcomer: its first ACK, and the next, by when others gave all of it back
+# two round trips of the newcomer: by its second ACK the others have given back its whole share
 ROUND_MS=$((RTT_MS * 2 + 10))
 
 run()
@@ -26,13 +26,13 @@ run()
 	in_src timeout 120 circuit_streams "$@" $DST4 $PORT
 }
 
-# shared NAME STREAMS OUTPUT: what holds for every number of streams
+# shared NAME STREAMS OUTPUT: assertions that hold for every number of streams
 shared()
 {
 	at_most "$1: shares together" "$WINDOW" "$(field total_max "$3")"
 	equal "$1: the shaper's drops" 0 "$(dropped src eth1)"
-	# a slow machine asks one stream after the other, and meanwhile they change;
-	# its late ACKs are taken for lost
+	# on a slow machine streams change while they are asked one after the other,
+	# and segments with late ACKs are taken for lost
 	in_virtual_time || return 0
 	at_most "$1: windows together" $((WINDOW + $2)) "$(field sum_max "$3")"
 	equal "$1: sent again" 0 "$(field retrans "$3")"
@@ -59,16 +59,16 @@ together()
 	done
 }
 
-# iperf3_mbit OPTION...: what its receiver got, Mbit/s
+# iperf3_mbit OPTION...: goodput at the receiver, Mbit/s
 iperf3_mbit()
 {
 	in_src iperf3 -c $DST4 -p $((PORT + 2)) -C circuit -J "$@" |
 		jq '.end.sum_received.bits_per_second / 1e6 | floor'
 }
 
-# A peer's window that opens step by step, and a program that waits for room: each
-# uses little at first.  The core keeps back what does not fill a packet, which is
-# no sign that a stream wants no more than it has.
+# A stream uses little at first when its peer's window opens step by step, or while its
+# program waits for room in the buffer.  The core holds back what does not fill a packet;
+# this must not count as a stream that wants no more than it has.
 opening()
 {
 	in_virtual_time || return 0
@@ -90,11 +90,11 @@ newcomers()
 	local n out
 
 	for n in 2 8; do
-		# what earlier ones have left to send is a stream, too
+		# a socket of an earlier run with data to send is a stream, too
 		end_sockets src
 		out=$(run -n $n -f 1 -l 500 -w 700 -t $SETTLE_MS -p 1)
 		shared "$((n - 1)) newcomers" $n "$out"
-		# by a host's clock it takes as long as the host likes
+		# in real time the host may delay it by any time
 		if [ "$LAB" = uml ]; then
 			at_most "$((n - 1)) newcomers: ms until all windows are alike" \
 				$ROUND_MS "$(field settle_ms "$out")"
@@ -105,8 +105,8 @@ newcomers()
 	done
 }
 
-# rest_fills NAME STREAMS PART OPTION...: whatever some of them do, the others fill
-# the line but for its PART-th part
+# rest_fills NAME STREAMS PART OPTION...: whatever some streams do, the others fill the
+# line but for one part in PART
 rest_fills()
 {
 	local name=$1 streams=$2 part=$3 out
@@ -119,16 +119,16 @@ rest_fills()
 		$(($(line) / part))
 }
 
-# The one that is left has the whole window again; a control channel takes what it
-# needs, not half of the window.
+# After seven of eight have stopped, the last one has the whole window again; a control
+# channel takes what it needs, not half of the window.
 others()
 {
 	rest_fills "seven of eight stop" 8 33 -f 1 -l 100 -s 1000 -w 1200
 	rest_fills "one that whispers beside" 2 100 -q 1 -w 1000
 }
 
-# beside QUIET PERCENT WORD...: what one stream keeps of a circuit beside so many that
-# send 100 bytes every 5 ms
+# beside QUIET PERCENT WORD...: how much one stream keeps of a circuit beside QUIET others
+# that send 100 bytes every 5 ms
 beside()
 {
 	local quiet=$1 percent=$2 alone with
@@ -144,8 +144,8 @@ beside()
 	in_src circuit_nl del host
 }
 
-# Many that send little, each of them all the time, do not take the circuit from one
-# that sends much.
+# Many streams that constantly send a little do not take the circuit from one that sends
+# much.
 trickles()
 {
 	in_virtual_time || return 0
@@ -173,8 +173,8 @@ few_segments()
 }
 
 # A turn that was booked for later and given back takes nothing of the window.  After a
-# thousand have come and gone, who stays looks at its own turn within 100 ms (turn.c), and
-# has all of the window two round trips later.
+# thousand streams have come and gone, the one that stays looks at its turn within 100 ms
+# (turn.c), and has the whole window two round trips later.
 turns_given_back()
 {
 	local ms=0
@@ -197,8 +197,8 @@ turns_given_back()
 	CIRCUIT=eth1
 }
 
-# window_beside ADDRESS OPTION...: of a stream that sends without end, while another
-# one does, to ADDRESS
+# window_beside ADDRESS OPTION...: the window of a stream that sends without end, while
+# another one does so to ADDRESS
 window_beside()
 {
 	local address=$1 other out
@@ -213,7 +213,7 @@ window_beside()
 	end_sockets src
 }
 
-# sender PORT: without end, in the background
+# sender PORT: send there without end, in the background
 sender()
 {
 	background src circuit_sock send -C circuit -n 100000000000 $DST4 "$1" \
@@ -226,21 +226,21 @@ has_sockets()
 	[ "$(circuit_field src host sockets)" -ge "$1" ]
 }
 
-# all_sent PORT BYTES: dst sent so much to each of the five, and it was acknowledged
+# all_sent PORT BYTES: each of the five streams has acknowledged so many bytes to dst
 all_sent()
 {
 	[ "$(in_dst ss -Htin "sport = :$1" | grep -c "bytes_acked:$2 ")" = 5 ]
 }
 
-# ms, the longest that dst measures of what it sends to src
+# slowest_rtt PORT: the longest round trip that dst measures to src, ms
 slowest_rtt()
 {
 	in_dst ss -Htin "sport = :$1" |
 		sed -n 's/.* rtt:\([0-9]*\).*/\1/p' | sort -n | tail -n 1
 }
 
-# fq sends a packet at the time it is stamped with; the ACKs of a stream whose turn is
-# a second away must not be stamped with that.  A delayed ACK takes 40 ms.
+# fq sends a packet at the time in its stamp; the ACKs of a stream whose turn is a second
+# away must not have the time of that turn.  A delayed ACK takes 40 ms.
 acks_have_no_turn()
 {
 	local port=$((PORT + 1)) pids=() n
@@ -271,7 +271,7 @@ acks_have_no_turn()
 	in_src tc qdisc del dev eth1 root
 }
 
-# What the circuit's streams hold together, segments
+# Sum of the shares of the circuit's streams, segments
 held()
 {
 	circuit_field src "$CIRCUIT" cwnd_total
@@ -282,7 +282,7 @@ holds()
 	[ "$(held)" = "$1" ]
 }
 
-# Bytes that the socket to port $1 has not been able to get rid of; a SYN is none.
+# waiting PORT: bytes in the send queues of established sockets to it; a SYN does not count
 waiting()
 {
 	in_src ss -Htn "dport = :$1" |
@@ -294,7 +294,7 @@ stands_still()
 	[ "$(waiting "$1")" -gt 0 ] && holds 0
 }
 
-# One whose peer reads nothing has nothing to do, and keeps nothing.
+# A stream whose peer reads nothing cannot send, and keeps no share.
 stalled()
 {
 	local other=$((PORT + 1))
@@ -314,7 +314,7 @@ stalled()
 	end_sockets src
 }
 
-# A window that is changed holds for the streams that are there, too.
+# A changed window applies to existing streams, too.
 two_windows()
 {
 	CIRCUIT=host
@@ -330,7 +330,8 @@ two_windows()
 	CIRCUIT=eth1
 }
 
-# A window of the administrator's own is outside, and so is another circuit.
+# A socket's own window, set by the administrator, is outside the circuit's; so is another
+# circuit.
 own_windows()
 {
 	equal "beside a socket with a window of its own: window" "$WINDOW" \
