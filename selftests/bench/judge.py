@@ -73,17 +73,25 @@ def _row(run, measure, values):
            "unit": measure.get("unit", ""), "value": statistics.median(values),
            "low": min(values), "high": max(values),
            "paper": number_for(measure.get("paper"), run)}
+    if isinstance(asked_for(measure.get("paper"), run), str):
+        row["computed"] = True      # by a formula, of other figures of the paper's
     if "model" in measure:
         row["model"] = number_for(measure["model"], run)
     row["verdicts"] = _verdicts(measure, run, row)
     return row
 
 
+def asked_for(asked, run):
+    """A number or a formula, or what a table of them has for this run; None: nothing"""
+    if isinstance(asked, dict):
+        return next((asked[key] for key in [run["label"], *run["axes"]]
+                     if key in asked), None)
+    return asked
+
+
 def number_for(asked, run, model=None):
     """A number, a formula, or a table of them; None: none for this run"""
-    if isinstance(asked, dict):
-        asked = next((asked[key] for key in [run["label"], *run["axes"]]
-                      if key in asked), None)
+    asked = asked_for(asked, run)
     if isinstance(asked, str):
         return evaluate(asked, names_of(run["plan"]) |
                         ({} if model is None else {"model": model}))

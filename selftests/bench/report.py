@@ -13,7 +13,6 @@ import prose
 import seeds
 import tables
 from description import KERNELS, QUESTIONS
-from judge import shown
 from figures import METRICS
 
 LEFT_OUT = Path(__file__).parent / "left-out.toml"
@@ -25,7 +24,8 @@ reading of its plot differs by, or where the paper shows a shape and ours has it
 **partly** where only some of the figures are, or the direction is the paper's and the
 size is not; **contradicted** where ours goes the other way. What the lab cannot decide
 is **not possible here**, and what is beyond the papers has **no paper**. "–" is a figure
-that the paper does not give as a number."""
+that the paper does not give as a number, and \\* marks one that is computed from others of
+the paper's."""
 
 STYLE = """body{font:16px/1.5 sans-serif;max-width:60em}
 body{margin:2em auto;padding:0 1em}table{border-collapse:collapse}
@@ -199,7 +199,7 @@ def quoted(experiment):
     lines = []
     for measure, label in experiment["description"]["verdict"]["figures"]:
         row = prose.found(experiment["rows"], f"{measure} @ {label}")
-        paper = shown(row.get("paper")) or "–"
+        paper = tables.paper_of(row) or "–"
         lines.append((f"{measure}, {row['unit']}".removesuffix(", ") +
                       (f" ({label})" if label != "all" else ""),
                       paper, tables.cell(row)))

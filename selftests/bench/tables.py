@@ -28,6 +28,12 @@ def cell(row):
     return shown(row["value"])
 
 
+def paper_of(row):
+    """The paper's figure, marked where it is computed; Markdown would make a lone star one of
+    two that stress what is between them."""
+    return shown(row.get("paper")) + r"\*" * row.get("computed", False)
+
+
 def by_run(experiment):
     """[[cell]]: a line a label; for each measure paper, ours, model."""
     measures = experiment["description"]["measure"]
@@ -42,11 +48,10 @@ def by_run(experiment):
                 head.append(f'{measure["name"]}{unit}: {word}')
                 columns.append((measure["name"], key))
     lines = [head]
+    written = {"paper": paper_of, "value": cell, "model": lambda row: shown(row.get("model"))}
     for label in dict.fromkeys(r["label"] for r in rows):
         by = {r["measure"]: r for r in rows if r["label"] == label}
-        lines.append([label] + [
-            cell(by[name]) if key == "value" else shown(by[name].get(key))
-            for name, key in columns])
+        lines.append([label] + [written[key](by[name]) for name, key in columns])
     return lines
 
 

@@ -35,7 +35,7 @@ class Report(unittest.TestCase):
 
     def test_contents(self):
         row = {"measure": "goodput", "label": "a", "unit": "Mbit/s", "value": 3.0,
-               "low": 2.0, "high": 4.0, "paper": 5, "verdicts": []}
+               "low": 2.0, "high": 4.0, "paper": 5, "computed": True, "verdicts": []}
         verdict = {"word": "partly", "because": "{goodput @ a} is less",
                    "figures": [["goodput", "a"]]}
         lines = report.contents([
@@ -44,7 +44,7 @@ class Report(unittest.TestCase):
              "refused": "too fast"},
             {"description": {"title": "t", "id": "cal"}, "rows": [row]}])
         self.assertEqual(lines[6:], [
-            "| [X](#x-t) t | goodput, Mbit/s (a) | 5 | 3 (2 to 4) | **partly** | "
+            r"| [X](#x-t) t | goodput, Mbit/s (a) | 5\* | 3 (2 to 4) | **partly** | "
             "3 is less |", "| Y |  |  |  | not reported | too fast |", ""])
 
     def test_order(self):

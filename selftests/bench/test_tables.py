@@ -78,6 +78,11 @@ class Tables(unittest.TestCase):
         [table] = tables.of(self.wide(6, lambda n: "7", labels=13))
         self.assertEqual(len(table), 14)
 
+    def test_a_paper_s_figure_that_is_computed(self):
+        """A formula is, a number is not; none is nothing"""
+        table = tables.of(many(paper={"1ms reno": "100 * 9.4 / 10", "1ms cubic": 94}))[0]
+        self.assertEqual([line[1] for line in table[1:4]], [r"94\*", "94", ""])
+
     def with_lost(self, **more):
         """A second measure of the same runs"""
         two = many()
