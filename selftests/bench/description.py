@@ -76,7 +76,7 @@ KERNELS = ("6.1", "newest")
 HOSTS = ("src", "cross", "dst", "dst2")
 MEASURED = tuple(METRICS)
 
-QUESTIONS = ("window", "shaper", "start", "loss", "sharing", "tools")
+QUESTIONS = ("window", "shaper", "start", "loss", "sharing", "tools", "lab")
 VERDICTS = ("reproduced", "partly", "contradicted", "not possible here", "no paper")
 
 SCHEMA = {

@@ -211,7 +211,7 @@ def contents(experiments):
     lines = [["", "figure", "paper", "here", "verdict", "because"]]
     for experiment in experiments:
         d = experiment["description"]
-        if "verdict" not in d:
+        if of_the_lab(d):
             continue
         if experiment.get("refused"):
             lines.append([d["id"], "", "", "", "not reported", experiment["refused"]])
@@ -271,7 +271,12 @@ def _place_of(description):
     question = description.get("question")
     place = QUESTIONS.index(question) if question else len(QUESTIONS)
     without_paper = description.get("verdict", {}).get("word") == "no paper"
-    return "calibrates" in description, place, without_paper
+    return of_the_lab(description), place, without_paper
+
+
+def of_the_lab(description):
+    """Whether it is of the lab itself: an appendix, and no row of the first table"""
+    return "calibrates" in description or description.get("question") == "lab"
 
 
 def body(about, experiments, pictures):
@@ -282,11 +287,11 @@ def body(about, experiments, pictures):
     part = None
     for experiment in experiments:
         d = experiment["description"]
-        named = ("Appendix: calibration" if "calibrates" in d
+        named = ("Appendix: the lab" if of_the_lab(d)
                  else d.get("question", "else").capitalize())
         if named != part:
             lines += [f"## {named}", ""]
-            lines += carried(about) if "calibrates" in d else []
+            lines += carried(about) if of_the_lab(d) else []
             part = named
         lines += markdown(experiment, pictures.get(d["id"]))
     return lines

@@ -42,7 +42,9 @@ class Report(unittest.TestCase):
             {"description": {**small(), "id": "X", "verdict": verdict}, "rows": [row]},
             {"description": {**small(), "id": "Y", "verdict": verdict}, "rows": [],
              "refused": "too fast"},
-            {"description": {"title": "t", "id": "cal"}, "rows": [row]}])
+            {"description": {**small(), "id": "Z", "verdict": verdict, "question": "lab"},
+             "rows": [row]},
+            {"description": {"title": "t", "id": "cal", "calibrates": "rtt"}, "rows": [row]}])
         self.assertEqual(lines[6:], [
             r"| [X](#x-t) t | goodput, Mbit/s (a) | 5\* | 3 (2 to 4) | **partly** | "
             "3 is less |", "| Y |  |  |  | not reported | too fast |", ""])
@@ -50,9 +52,21 @@ class Report(unittest.TestCase):
     def test_order(self):
         every = [{"description": {"id": name, **more}} for name, more in (
             ("cal", {"calibrates": "rtt"}), ("tools", {"question": "tools"}),
-            ("none", {}), ("window", {"question": "window"}))]
+            ("none", {}), ("lab", {"question": "lab"}), ("window", {"question": "window"}))]
         self.assertEqual([e["description"]["id"] for e in report.in_order(every)],
-                         ["window", "tools", "none", "cal"])
+                         ["window", "tools", "none", "lab", "cal"])
+
+    def test_the_lab_is_the_appendix(self):
+        every = [{"description": {**small(), "id": name, **more}, "refused": "too fast",
+                  "rows": []} for name, more in (
+                      ("cal", {"calibrates": "rtt", "question": None}),
+                      ("lab", {"question": "lab"}), ("window", {"question": "window"}))]
+        lines = report.body(ABOUT, every, {})
+        heads = [line for line in lines if line.startswith("##")]
+        self.assertEqual(heads[4:], ["## Window", "### window: t", "## Appendix: the lab",
+                                     "### lab: t", "### cal: t"])
+        self.assertGreater(lines.index("| loss | 6.1 | nothing | held |"),
+                           lines.index("## Appendix: the lab"))
 
     def test_what_has_a_paper_is_first_in_its_question(self):
         every = [{"description": {"id": name, "question": question, "verdict": {"word": word}}}
