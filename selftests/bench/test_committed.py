@@ -76,6 +76,13 @@ class Committed(unittest.TestCase):
                 if row["paper"] is not None or [row["measure"], row["label"]] in quoted:
                     self.assertTrue(row["verdicts"], (name, row["label"], row["measure"]))
 
+    def test_the_reason_of_a_verdict_is_short(self):
+        """It stands in the first table, beside the figures"""
+        for name, e in self.by_id.items():
+            why = e["description"].get("verdict", {}).get("because", "")
+            with self.subTest(name):
+                self.assertLessEqual(len(prose.filled(why, e["rows"])), 110)
+
     def test_numbers_in_prose_are_filled_in(self):
         for name, e in self.by_id.items():
             self.assertEqual(prose.strangers(e["description"]), [], name)
