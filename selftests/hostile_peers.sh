@@ -24,14 +24,14 @@ far_resets()
 	in_src circuit_nl new excl wave prefix 10.77.0.0/16 window 200
 	out=$(hostile bursts -u $ALICE -t 2000 10.77.1.254 $PORT)
 	at_most "bursts alone: worst, ms" 40 "$(field worst "$out")"
-	background src timeout 20 circuit_hostile relay -u $MALLORY -n 200 -p 20 \
+	background src timeout 20 circuit_hostile relay -u $MALLORY -n 600 -p 20 \
 		$DST4 $PORT >"$TMP/relay"
 	sleep 1.5
-	out=$(hostile bursts -u $ALICE -t 2500 10.77.1.254 $PORT)
-	# For a round trip of the far peer, 320 ms, the window is full of its segments. The mean
-	# was 146 to 245 ms in a hundred runs, and 422 to 752 where each of its next streams took
-	# all that became free.  The slowest burst is chance: mostly 290 to 640 ms, and once 1,151.
-	at_most "bursts beside a far peer's resets: mean, ms" 330 "$(field mean "$out")"
+	out=$(hostile bursts -u $ALICE -t 9000 10.77.1.254 $PORT)
+	# For a round trip of the far peer, 320 ms, the window is full of its segments.  The mean
+	# of some 60 bursts is 110 to 148 ms, and 213 to 459 where each of its next streams takes
+	# all that becomes free; the slowest burst, up to 1.2 s, tells nothing of that.
+	at_most "bursts beside a far peer's resets: mean, ms" 180 "$(field mean "$out")"
 	end_sockets src
 	kill $near
 	damage
