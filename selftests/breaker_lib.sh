@@ -1,38 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# breaker_lib.sh: what the tests of the circuit breaker (breaker_*.sh) share; read it after
+# breaker_lib.sh: what the tests of the circuit breaker (breaker_*.sh) share; source it after
 # lib.sh
 #
 #	src --- rtr === dst	r2: the circuit, 400 Mbit/s
-#				r3: a tenth of it, for whoever else has that path
+#				r3: a tenth of it, a path shared with other traffic
 #
-# 10.77.9.1 is on dst's lo, and a circuit by itself; rtr's route to it is the
-# circuit's way.  An emulated machine has a quarter of all rates and counts.
+# 10.77.9.1 is on dst's lo, and a circuit by itself; rtr's route to it decides which path
+# the circuit takes.  An emulated machine has a quarter of all rates and counts.
 
 need_commands ethtool circuit_nl circuit_sock circuit_streams ctcp-setup
 need_module
 
-# Enough for a slot of the breaker at a tenth of it; each segment is work for the host.
+# High enough that a tenth of it fills a slot of the breaker; no higher, as each segment costs
+# the host time.
 RATE_MBIT=400
 [ "$LAB" = uml ] || RATE_MBIT=100
 SHARED_MBIT=$((RATE_MBIT / 10))
-# shellcheck disable=SC2034 # of tests that read this
-MANY=$RATE_MBIT		# losses; less than what a breaker must bear
+# shellcheck disable=SC2034 # of tests that source this
+MANY=$RATE_MBIT		# losses, fewer than those that must not trip a breaker
 RTT_MS=50
 FAR=10.77.9.1
 SHARED=10.77.3.1
 THRESHOLD=100		# thousandths
-# shellcheck disable=SC2034 # of tests that read this
+# shellcheck disable=SC2034 # of tests that source this
 RATED=(rate $((RATE_MBIT * 125000)))	# a circuit for which all evidence counts
 # shellcheck disable=SC2034
-[ "$LAB" = uml ] || RATED=()		# an emulated path may well fall short of it
+[ "$LAB" = uml ] || RATED=()		# an emulated path may not reach the rate
 ROOT=0
 LOSS=1 CE=2 DELAY=3 SHORTFALL=4	# enum tcp_circuit_reason
 
 # --- network and circuit -------------------------------------------------------
 
-# breaker_network [WORD...]: the network, a circuit of these words to FAR, and there a sink
+# breaker_network [WORD...]: make the network, a circuit with these words to FAR, and a sink there
 breaker_network()
 {
 	topology
@@ -60,7 +61,7 @@ topology()
 	by_circuit
 }
 
-# The way back has all of the delay, so that r2 and r3 are free for the rest.
+# way_back MS: delay on the way back only, so that r2 and r3 are free for other qdiscs
 way_back()
 {
 	local port
@@ -85,8 +86,8 @@ by_circuit()
 	ip -n "$RTR" route replace $FAR via 10.77.2.1
 }
 
-# shared_queue MS [MBIT]: of the shared path, drop-tail.  What it held is gone: a tbf that
-# is merely changed keeps the qdisc below it.
+# shared_queue MS [MBIT]: give the shared path a new drop-tail queue.  Delete the old one, as a
+# tbf that is merely changed keeps the qdisc below it.
 shared_queue()
 {
 	local mbit=${2:-$SHARED_MBIT}
@@ -96,7 +97,7 @@ shared_queue()
 		rate "${mbit}mbit" burst 3028 limit $((mbit * 125 * $1))
 }
 
-# fresh [WORD...]: the circuit to FAR once more, without a past
+# fresh [WORD...]: make the circuit to FAR anew
 fresh()
 {
 	in_src circuit_nl del far 2>/dev/null
@@ -104,7 +105,7 @@ fresh()
 		fail "a circuit for $FAR"
 }
 
-# What src may set, laxer than the machine's own
+# Allow src a breaker laxer than the machine's own.
 lax()
 {
 	local name=net.ipv4.tcp_circuit_ceiling_breaker before
@@ -114,7 +115,7 @@ lax()
 	defer "sysctl -qw $name=$before"
 }
 
-# far NAME: a number of that circuit
+# far NAME: print a number of the circuit to FAR
 far()
 {
 	circuit_field src far "$1"
@@ -134,21 +135,21 @@ flow()
 	FLOW=$!
 }
 
-# The flow's SYN is not what is to be lost: again and again, it would take seconds.
+# Wait for the flow's connection before losing packets: lost SYNs would take seconds.
 established()
 {
 	until_true 10 sending
 }
 
-# of_stream PREFIX: the number that ss shows behind it
+# of_stream PREFIX: print the number that ss shows behind PREFIX
 of_stream()
 {
 	in_src ss -Hti "dport = :$PORT" | sed -n "s|.*\b$1\([0-9]*\).*|\1|p"
 }
 
-# end_stream src|rtr PID.  Stopped first: its open sockets are killed while they have
-# a process, see orphans_die(), which cannot close the rest when the first one fails.
-# Then those that it had closed itself.
+# end_stream src|rtr PID: stop the process first, so that ss -K ends its sockets while they
+# still have a process (see orphans_die()) and the process does not close the others when the
+# first one fails.  Then end those that it had closed itself.
 end_stream()
 {
 	kill -STOP "$2" 2>/dev/null
@@ -178,7 +179,7 @@ mended()
 
 # --- events ----------------------------------------------------------------------
 
-# watch_events, watch_end: what happens meanwhile is a line each in EVENTS
+# watch_events, watch_end: put the circuit's events between the two into EVENTS, a line each
 watch_events()
 {
 	background src circuit_nl monitor >"$TMP/events"
@@ -193,7 +194,7 @@ watch_end()
 	EVENTS=$(grep 'name=far ' "$TMP/events")
 }
 
-# event NAME: the last of them that says so
+# event NAME: print the last event of this name
 event()
 {
 	grep "event=$1 " <<<"$EVENTS" | tail -n 1
@@ -213,7 +214,7 @@ untripped()
 	equal "$1: state" 0 "$(far breaker)"
 }
 
-# evidence NAME "REASON..." EVENT: one of these
+# evidence NAME "REASON..." EVENT: EVENT is the only trip, for one of these reasons
 evidence()
 {
 	local reason
@@ -235,7 +236,7 @@ evidence()
 	esac
 }
 
-# beyond NAME THOUSANDTHS FIELD OF EVENT: no event, no number
+# beyond NAME THOUSANDTHS FIELD OF EVENT: FIELD exceeds this part of OF; fails without an event
 beyond()
 {
 	local part whole got=
@@ -246,8 +247,8 @@ beyond()
 	at_least "$1, thousandths" $(($2 + 1)) "$got"
 }
 
-# cwnd is a tenth at most, and ten segments, for all streams of the user together, and
-# ss says by how much.
+# All streams of the user together have a cwnd of a tenth of the window, ten segments at most;
+# ss shows the cut.
 cut()
 {
 	local out

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# ctcpd_lib.sh: what the tests of a running ctcpd share; read it after lib.sh.
+# ctcpd_lib.sh: what the tests of a running ctcpd share; source it after lib.sh.
 #
-# Beside the network of lib.sh, a second remote: 10 Mbit/s and a queue of 20 packets before it.
+# The network of lib.sh has a second remote: 10 Mbit/s and a queue of 20 packets before it.
 #
 #	| rtr  r3 +------------+ eth1  slow |
 #	          tbf            10.77.3.1
 #
-# The daemon runs in src by $TMP/ctcpd.conf, and logs to $LOG.
+# The daemon runs in src with $TMP/ctcpd.conf, and logs to $LOG.
 
 SLOW=ctcp-$$-slow
 SLOW4=10.77.3.1
@@ -16,8 +16,8 @@ SOCKET=$TMP/run/control
 LOG=$TMP/log
 DAEMON=
 
-# eventually SECONDS COMMAND...: as until_true, once a second: each look at the daemon is several
-# programs, and it looks once a second itself
+# eventually SECONDS COMMAND...: as until_true, but once a second: each look takes several programs,
+# and the daemon itself polls once a second
 eventually()
 {
 	local limit=$1
@@ -65,7 +65,7 @@ ask()
 	ctcpd "$@" --socket "$SOCKET"
 }
 
-# value FILTER: of the daemon's status
+# value FILTER: print what the jq FILTER finds in the daemon's status
 value()
 {
 	ask status --json | jq -r "$1"
@@ -90,16 +90,16 @@ begin()
 	eventually 20 answers || fail "the daemon answers" "$(cat "$LOG")"
 }
 
-# end SIGNAL: its exit status is in ENDED; 0 where no case of ONLY_CASES began it, for which
-# wait would wait for the servers
+# end SIGNAL: end the daemon; ENDED is its exit status.  0 if no case of ONLY_CASES began one:
+# wait without a pid would wait for the servers
 end()
 {
-	# shellcheck disable=SC2034 # of tests that read this
+	# shellcheck disable=SC2034 # of tests that source this
 	ENDED=0
 	[ -n "$DAEMON" ] || return 0
 	kill "-$1" $DAEMON
 	wait $DAEMON 2>/dev/null
-	# shellcheck disable=SC2034 # of tests that read this
+	# shellcheck disable=SC2034 # of tests that source this
 	ENDED=$?
 }
 
@@ -117,7 +117,7 @@ more_than()
 	[ "$(value "$1")" -gt "$2" ]
 }
 
-# logged PATTERN: how many lines
+# logged PATTERN: how many lines of the log match
 logged()
 {
 	grep -cE -- "$1" "$LOG"
@@ -128,7 +128,7 @@ says()
 	eventually 60 grep -qE -- "$1" "$LOG"
 }
 
-# verdict REMOTE: as it is now
+# verdict REMOTE: print the present verdict
 verdict()
 {
 	ask why "$1" --json | jq -r .now.judgement.verdict
@@ -139,7 +139,7 @@ verdict_is()
 	[ "$(verdict "$1")" = "$2" ]
 }
 
-# visits REMOTE: that the history has
+# visits REMOTE: how many the history has
 visits()
 {
 	ask why "$1" --json 2>/dev/null | jq '.visits | length'
@@ -150,7 +150,7 @@ has_visits()
 	[ "$(visits "$1")" -ge "${2:-1}" ]
 }
 
-# Three, so that what one found another has done
+# polls: wait for three polls, so that what one finds the next has acted on
 polls()
 {
 	polls_go_on
@@ -158,7 +158,7 @@ polls()
 	polls_go_on
 }
 
-# A transfer to the slow one, which does not end by itself; its process is $STREAM
+# slow_begins: start an endless transfer to the slow remote; its process is $STREAM
 slow_begins()
 {
 	background src circuit_sock send -n 100000000000 $SLOW4 $PORT >/dev/null 2>&1
@@ -173,13 +173,13 @@ slow_ends()
 	in_src ss -tK dst $SLOW4 >/dev/null
 }
 
-# Of the log so far
+# lines: how many the log has so far
 lines()
 {
 	wc -l <"$LOG"
 }
 
-# said_since LINE PATTERN: how many lines of the log, behind that one
+# said_since LINE PATTERN: how many lines of the log after that one match
 said_since()
 {
 	tail -n "+$(($1 + 1))" "$LOG" | grep -cE -- "$2"

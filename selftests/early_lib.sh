@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# early_lib.sh: what the tests of the early window (early*.sh) share; read it after lib.sh
+# early_lib.sh: what the tests of the early window (early*.sh) share; source it after lib.sh
 #
 # Early window: a server whose circuit asks for it opens its client's window by an ACK right
-# behind the SYN-ACK, so that a whole window is under way one round trip after the SYN.
-# dst serves.  A transfer is one connection of src's, of which tcpdump tells what arrived.
+# behind the SYN-ACK, so that a whole window is on its way one round trip after the SYN.
+# dst serves.  A transfer is one connection from src; tcpdump shows which packets arrived.
 
 need_commands ethtool tcpdump nft circuit_nl circuit_sock
 need_module
 
 RTT_MS=100
 WINDOW=2000
-# shellcheck disable=SC2034 # of tests that read this
+# shellcheck disable=SC2034 # of tests that source this
 EARLY=1			# TCP_CIRCUIT_F_EARLY_WINDOW
-# circuit_sock's first write, and whole segments of either family after it, so that
-# Nagle's algorithm keeps none back; less than the window, and than the 1000 packets
-# that a host takes at once (netdev_max_backlog)
+# circuit_sock's first write, and after it whole segments of either family, so that
+# Nagle's algorithm holds none back; less than the window, and less than the 1000 packets
+# that a host accepts at once (netdev_max_backlog)
 BYTES=$((262144 + 1448 * 1428 / 4))
 
 # --- network and circuits ----------------------------------------------------
 
-# early_network: both ends have circuits; that of the server asks for nothing yet, or is none
+# early_network: both ends run circuit; src has a circuit, the server has none yet
 early_network()
 {
 	network $((RTT_MS / 2))
@@ -89,9 +89,9 @@ ends_seen()
 	grep -q 'Flags \[F' "$TMP/packets"
 }
 
-# What came of the handshake of the connection that has ended, in its order: "synack"
-# and, with the same acknowledgement, "early" where it has nothing in the place of a
-# SYN's options, else "ack"
+# Packets that arrived of the handshake of the connection that has ended, in their order:
+# "synack", and of those with the same acknowledgement "early" for one with only NOPs
+# as options, else "ack"
 arrived()
 {
 	awk '/Flags \[F/ { ended[$5] = 1 }
@@ -111,17 +111,17 @@ arrived()
 			} }' "$TMP/packets"
 }
 
-# Of the server's, not even one that waits for the last ACK: neither what is captured
-# next nor the next share of the window is to have anything of it.
-# Requests may be there; iproute2 6.15 lists them in spite of "exclude syn-recv".
+# The server has no connection left, not even one that waits for the last ACK, which would
+# disturb the next capture and the next share of the window.  Connection requests may be
+# left; iproute2 6.15 lists them in spite of "exclude syn-recv".
 none_connected()
 {
 	[ -z "$(in_dst ss -Htn state established state fin-wait-1 state fin-wait-2 \
 		state close-wait state last-ack state closing "sport = :$PORT")" ]
 }
 
-# Resets, segments sent again and segments that were wrong, of src and dst since they
-# are there
+# Number of resets, of segments sent again and of segments with errors, in src and dst since
+# they were made
 troubles()
 {
 	local host
@@ -138,8 +138,8 @@ beyond_window()
 
 # --- transfers ---------------------------------------------------------------
 
-# transfer ADDRESS [OPTION...]: how many ms it takes, in MS; what arrived of its
-# handshake, in ARRIVED; ACKs right behind the SYN-ACK, in ACKS
+# transfer ADDRESS [OPTION...]: make one; MS is how long it takes, ARRIVED what arrived of
+# its handshake, ACKS how many ACKs came right behind the SYN-ACK
 transfer()
 {
 	local address=$1 began
@@ -161,7 +161,7 @@ transfer()
 	ACKS=$(grep -ow early <<<"$ARRIVED" | wc -l)
 }
 
-# transfer_watched ADDRESS [OPTION...]: and what went wrong, in TROUBLES
+# transfer_watched ADDRESS [OPTION...]: the same; TROUBLES is what troubles() counted meanwhile
 transfer_watched()
 {
 	local before
@@ -187,8 +187,8 @@ left_alone()
 	equal "$1: ACKs right behind the SYN-ACK" 0 "$ACKS"
 }
 
-# harmless NAME ADDRESS ARRIVED MS [OPTION...]: what is to arrive of the handshake, a
-# regular expression, and what the transfer may take
+# harmless NAME ADDRESS ARRIVED MS [OPTION...]: a transfer is whole, of the handshake arrives what
+# the regular expression ARRIVED says, and it takes at most MS
 harmless()
 {
 	local name=$1 address=$2 arrives=$3 ms=$4 served

@@ -96,7 +96,7 @@ alice()
 	ALICE_PID=$!
 }
 
-# her_bursts ADDRESS: Alice sends a burst every 300 ms for six seconds: the mean of their ms
+# her_bursts ADDRESS: Alice sends bursts for six seconds, 300 ms apart: their mean, ms
 her_bursts()
 {
 	field mean "$(hostile bursts -u $ALICE -p 300 -t 6000 "$1" $PORT)"

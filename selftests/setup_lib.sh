@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# setup_lib.sh: what the tests of ctcp-setup (setup_*.sh) share; read it after
+# setup_lib.sh: what the tests of ctcp-setup (setup_*.sh) share; source it after
 # lib.sh.
 #
-# Most need no traffic but a namespace that can be thrown away.  host() makes
+# Most need no traffic, only a namespace that can be thrown away.  host() makes
 # one with a veth whose other end is in it, too:
 #
 #	+---------------------- $HOST ----------------------+
 #	|  eth1 10.78.0.1/24, fd78::1/64 ------------ far1  |
 #	+---------------------------------------------------+
 #
-# Two such namespaces are alike to the device's index, so that what the kernel
-# says about them can be compared as it stands.
+# Two such namespaces are alike, even in the index of the device, so that what the
+# kernel says about them can be compared literally.
 #
-# States go below $TMP: a circuit that this machine has is not in their way.
+# States are kept below $TMP, so that circuits of this machine do not interfere.
 
 export CTCP_RUNDIR=$TMP/run
 HOST=
@@ -22,7 +22,7 @@ need_commands circuit_nl circuit_state
 
 # --- namespaces --------------------------------------------------------------
 
-# In $HOST; in the machine's own namespace if that is empty
+# in_host COMMAND...: run it in $HOST, or in the machine's own namespace if $HOST is empty
 in_host()
 {
 	if [ -n "$HOST" ]; then
@@ -32,16 +32,16 @@ in_host()
 	fi
 }
 
-# got_host COMMAND...: what it prints there is in GOT, without a fork of this shell; state is
-# one, too
+# got_host COMMAND...: put its output there into GOT, without a fork of this shell; "state" is
+# a command here, too
 got_host()
 {
 	[ "$1" != state ] || set -- circuit_state
 	spawn ${HOST:+-n "$HOST"} -v GOT "$@"
 }
 
-# veth_lines NAME PEER [WORDS]: lines for ip -batch.  Without addresses of its own,
-# which would come a while after it is up.
+# veth_lines NAME PEER [WORDS]: lines for ip -batch.  Without automatic addresses, which
+# would appear some time after the device is up.
 veth_lines()
 {
 	local name=$1 peer=$2
@@ -56,9 +56,9 @@ veth_lines()
 	END
 }
 
-# A kernel without SO_NETNS_COOKIE (before 5.14) tells namespaces apart by an inode,
-# which the next one may be given: then ctcp-setup cannot know that the state of the
-# one before is not this one's.  What that one left is forgotten here.
+# On a kernel without SO_NETNS_COOKIE (before 5.14) ctcp-setup tells namespaces apart by
+# their inode, which a later namespace may get again: then it takes the state of the
+# earlier one for that of the new one.  Remove such a state.
 forget_namesake()
 {
 	local inode state
@@ -72,8 +72,8 @@ forget_namesake()
 	rm "$state"
 }
 
-# host NAME [QUEUES]: make it, and let in_host be it.  One queue unless more are
-# asked for: of itself a veth may have one for each processor.
+# host NAME [QUEUES]: make a host, which in_host then uses.  Its device has one queue
+# unless QUEUES says more: by default a veth may have one for each processor.
 host()
 {
 	local queues="numtxqueues ${2:-1} numrxqueues ${2:-1}"
@@ -92,27 +92,27 @@ host()
 	until_true 10 settled
 }
 
-# The kernel makes IPv6's own routes by itself, some time after a link is up: what a test
-# compares with later has them all.
+# Wait for IPv6's automatic routes, which the kernel adds some time after a link is up, so that
+# the state which a test compares with has them all.
 settled()
 {
 	both_up eth1 far1 && [[ $GOT = *"local fd78::1 dev eth1 "* ]]
 }
 
-# both_up NAME PEER: the same without an address, which a link loses when it goes down
+# both_up NAME PEER: the same without the address, which a link loses when it goes down
 both_up()
 {
 	got_host ip -6 route show table local
 	[[ $GOT = *"multicast ff00::/8 dev $1 "* && $GOT = *"multicast ff00::/8 dev $2 "* ]]
 }
 
-# The one made last, where its state does not matter any more.
+# host_end: delete the host made last, when its state does not matter any more
 host_end()
 {
 	ip netns del "$HOST"
 }
 
-# another_device NAME: like eth1, with the other end beside it
+# another_device NAME: add a device like eth1, with its other end in the same namespace
 another_device()
 {
 	veth_lines "$1" "far-$1" "numtxqueues 1 numrxqueues 1" | ip -n "$HOST" -batch -
@@ -121,14 +121,14 @@ another_device()
 
 # --- the module --------------------------------------------------------------
 
-# How many hold it; nobody holds one that is not there
+# How many references the module has, 0 if it is not loaded
 module_count()
 {
 	cat /sys/module/tcp_circuit/refcnt 2>/dev/null || echo 0
 }
 
-# Begin without the module, and end as it was found.  False: it is in use, on a
-# developer's own machine, and stays.
+# Unload the module, and load it again at the end if it was loaded.  False: it is in use,
+# on a developer's own machine, and stays.
 without_module()
 {
 	module_loaded || return 0
@@ -142,15 +142,15 @@ without_module()
 
 # --- state -------------------------------------------------------------------
 
-# circuit_value NAME FIELD: a number, as the kernel tells of this circuit and not the
-# tool; nothing of one that is not there
+# circuit_value NAME FIELD: print a number of this circuit, from the kernel and not from the
+# tool; nothing if there is no such circuit
 circuit_value()
 {
 	got_host circuit_nl get "$1" 2>/dev/null
 	field "$2" "$GOT"
 }
 
-# What was given to the circuits of $HOST, without what their sockets do
+# The configuration of the circuits of $HOST, without what their sockets do
 configured()
 {
 	in_host circuit_state configured
@@ -173,7 +173,7 @@ same()
 	fi
 }
 
-# unchanged DESCRIPTION BEFORE: state() is what it was
+# unchanged DESCRIPTION BEFORE: state() still prints BEFORE
 unchanged()
 {
 	got_host state
@@ -211,8 +211,8 @@ works()
 	fi
 }
 
-# says DESCRIPTION EXIT PATTERN COMMAND...: this exit status, one line on stderr
-# that the pattern matches, and nothing on stdout
+# says DESCRIPTION EXIT PATTERN COMMAND...: the command ends with this exit status, one line on
+# stderr that the pattern matches, and nothing on stdout
 says()
 {
 	local what=$1 rc=$2 pattern=$3
@@ -229,7 +229,7 @@ says()
 	fi
 }
 
-# complains DESCRIPTION EXIT PATTERN COMMAND...: it says so, and changes nothing
+# complains DESCRIPTION EXIT PATTERN COMMAND...: says(), and nothing has changed
 complains()
 {
 	local before
@@ -240,20 +240,20 @@ complains()
 	unchanged "$1: nothing changed" "$before"
 }
 
-# value NAME: a sysctl's, blanks made single
+# value NAME: print the value of a sysctl, with single blanks
 value()
 {
 	in_host sysctl -n "$1" | tr -s ' \t' ' '
 }
 
-# root_qdisc DEV: as tc shows it, exactly and without what it has counted
+# root_qdisc DEV: print it as tc does, with raw numbers and without counters
 root_qdisc()
 {
 	in_host tc -r qdisc show dev "$1" | grep ' root ' |
 		sed 's/ *$//'
 }
 
-# Packets that left by the root qdisc of eth1 since it is there
+# Packets that the root qdisc of eth1 has sent since it was made
 sent_packets()
 {
 	in_host tc -s qdisc show dev eth1 |
@@ -267,8 +267,8 @@ backlog()
 		sed -n 's/.*backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -n 1
 }
 
-# datagrams N: full ones out of eth1, to nobody; no process for each, and a new
-# socket before the buffer of one is full
+# datagrams N: send N full datagrams out of eth1, to a host that is not there, without a process
+# for each, and with a new socket before a send buffer is full
 datagrams()
 {
 	ip -n "$HOST" neigh replace 10.78.0.9 lladdr 02:00:00:00:00:09 dev eth1
@@ -278,7 +278,7 @@ datagrams()
 		done"
 }
 
-# json_is NAME EXPECTED FILTER: of what ctcp-setup printed, in $OUT
+# json_is NAME EXPECTED FILTER: what the jq FILTER finds in $OUT, the command's output
 json_is()
 {
 	spawn -v GOT jq -r "$3" <<<"$OUT"

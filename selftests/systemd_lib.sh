@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# systemd_lib.sh: systemd as the first process of a machine that is none; read it after lib.sh
+# systemd_lib.sh: systemd as the first process of a container; source it after lib.sh
 #
-# It has namespaces of its own, the network of a namespace of the test's, and the units of make
-# install as in a container: nothing of the machine's is started or stopped.  Of its own units it
-# has what begins a boot, and the journal.  One of the root file systems of the emulated machines
-# has it (lab/suite.sh, packages of a suite); nobody's own machine needs to.
+# It has namespaces of its own, the network of a namespace of the test, and the units of make
+# install: nothing of the machine itself is started or stopped.  Of systemd's own units it has
+# those that begin a boot, and the journal.  One of the root file systems of the emulated machines
+# has systemd (lab/suite.sh, packages of a suite), so that the host need not have it.
 
 SYSTEMD=/lib/systemd/systemd
 need_commands systemctl journalctl make
 [ -x $SYSTEMD ] || skip_all "$SYSTEMD is not installed"
 
-# where make install puts what it has
+# where make install puts its files
 PREFIX=$(sed -n 's/^PREFIX[ \t]*?= *//p' "$TOP/tools/Makefile")
-WAIT=60		# s for systemd to do what it was told, on a slow machine
+WAIT=60		# s that systemd may take on a slow machine
 THEIRS="sysinit.target basic.target multi-user.target network.target network-online.target
 shutdown.target umount.target final.target poweroff.target systemd-poweroff.service
 systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket"
 
 # --- the machine -----------------------------------------------------------------
 
-# make_disk: what outlasts a boot: what is installed, and /etc
+# make_disk: the files that survive a boot: those installed, and /etc
 make_disk()
 {
 	mkdir -p "$TMP"/disk/{units,etc,work}
@@ -34,7 +34,7 @@ make_disk()
 	mkdir -p "$TMP/disk/etc/systemd/system"
 }
 
-# The machine's own folders, seen by nobody else
+# Mounts of the container, which the rest of the machine does not see
 mounts()
 {
 	cat <<-END
@@ -70,7 +70,7 @@ first_process()
 	pgrep -P "$MACHINE"
 }
 
-# on_machine COMMAND...: there, as its root would
+# on_machine COMMAND...: run it in the container, as root
 on_machine()
 {
 	nsenter --target "$INIT" --all env -u CTCP_RUNDIR LC_ALL=C "$@"
@@ -88,7 +88,7 @@ power_off()
 	succeeds "the machine ends" is_off
 }
 
-# --- what is looked at -------------------------------------------------------------
+# --- what the tests look at -------------------------------------------------------------
 
 # unit NAME PROPERTY
 unit()
@@ -108,7 +108,7 @@ becomes()
 	equal "$1: $2 is" "$3" "$(unit "$2" ActiveState)"
 }
 
-# journal UNIT PATTERN: a line of it
+# journal UNIT PATTERN: true if a line of the unit's journal matches
 journal()
 {
 	on_machine journalctl --quiet --output=cat --unit="$1" | grep -qE -- "$2"

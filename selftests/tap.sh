@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# tap.sh: a test's points, as TAP on stdout, for any POSIX shell; read it
+# tap.sh: print a test's points as TAP on stdout, for any POSIX shell; source this file
 #
-# tap.py and tap.h are the same for Python and C, lab/tap.awk reads what all of them say.
+# tap.py and tap.h are the same for Python and C; lab/tap.awk reads what all of them print.
 
 KSFT_SKIP=4
 TAP_COUNT=0
 TAP_FAILED=0
 TAP_SKIPPED=0
 
-# For a shell that runs several tests: the next one's points
+# tap_begin: start to count anew, in a shell that runs several tests
 tap_begin()
 {
 	TAP_COUNT=0
@@ -25,8 +25,8 @@ pass()
 	printf '%s\n' "ok $TAP_COUNT - $1"
 }
 
-# skip DESCRIPTION REASON: a point that this machine cannot decide.  Where the test has
-# to run, that is a failure (tap.awk); by hand, the exit status says that one is missing.
+# skip DESCRIPTION REASON: a point that this machine cannot decide.  Where the test has to
+# run, that is a failure (tap.awk); by hand, the exit status shows that a point is missing.
 skip()
 {
 	pass "$1 # SKIP $2"
@@ -43,7 +43,7 @@ fail()
 	if [ $# -gt 0 ]; then printf '%s\n' "$@" | sed 's/^/# /'; fi
 }
 
-# point STATUS DESCRIPTION: it holds where STATUS is 0
+# point STATUS DESCRIPTION: the point holds if STATUS is 0
 point()
 {
 	if [ "$1" = 0 ]; then pass "$2"; else fail "$2"; fi
@@ -55,13 +55,13 @@ skip_all()
 	exit $KSFT_SKIP
 }
 
-# tap_plan N: so many points
+# tap_plan N: print the plan, the number of points
 tap_plan()
 {
 	echo "1..$1"
 }
 
-# The plan, and how the test ends
+# tap_finish: print the plan, and exit with the test's status
 tap_finish()
 {
 	tap_plan "$TAP_COUNT"

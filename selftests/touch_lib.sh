@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# touch_lib.sh: circuits under load, each packet of theirs captured at the far side; what
-# setup_touch.sh and lab/changes.sh share.  Read it after setup_lib.sh.
+# touch_lib.sh: circuits under load, with each of their packets captured at the far side; what
+# setup_touch.sh and lab/changes.sh share.  Source it after setup_lib.sh.
 #
 #	src ---- rtr ---- dst, which has 10.80.0.1 ... 10.83.255.255
 #
-# Four layouts: how the circuits of src leave it.
+# Four layouts: how the circuits leave src
 #
 #	htb	eth1, a class each
 #	none	eth1, paced by the module, no qdisc
-#	fq	the same, above an fq that somebody made
+#	fq	the same, above an fq that is there already
 #	vlan	a VLAN of eth1 each, with a tbf
 #
 # $ONE_WAY_MS is the delay from src to dst, and back.
 
 need_commands circuit_arrivals circuit_streams ctcp-setup ethtool tc
 
-# shellcheck disable=SC2034 # of those that read this
+# shellcheck disable=SC2034 # of scripts that source this
 LAYOUTS="htb none fq vlan"
 
-# far_sides NAME: a network of that name, on whose dst all of 10.80.0.0/14 is
+# far_sides NAME: make a network of that name, whose dst has all addresses of 10.80.0.0/14
 far_sides()
 {
 	SRC=ctcp-$$-$1-src
@@ -46,7 +46,7 @@ far_sides_end()
 	ip netns del "$DST"
 }
 
-# vlan ID: one of src's, with the router's end
+# vlan ID: make a VLAN on src, with its end on the router
 vlan()
 {
 	ip -n "$SRC" -batch - <<-END
@@ -61,7 +61,7 @@ vlan()
 	END
 }
 
-# lay_out LAYOUT VLAN...: from here on circuits are of it
+# lay_out LAYOUT VLAN...: prepare src for it; how() and via() then follow it
 lay_out()
 {
 	local id
@@ -74,7 +74,7 @@ lay_out()
 	esac
 }
 
-# A datagram by each device, so that no stream waits for its gateway's address
+# Send a datagram by each device, so that no stream waits for its gateway's address.
 neighbours()
 {
 	local gateways
@@ -85,7 +85,7 @@ neighbours()
 	sleep 0.5
 }
 
-# how ID: words that the layout has for the circuit on this VLAN
+# how ID: print the layout's words for the circuit on this VLAN
 how()
 {
 	case $LAYOUT in
@@ -95,7 +95,7 @@ how()
 	esac
 }
 
-# via ID: of a circuit's routes
+# via ID: print the words for the gateway of this circuit's routes
 via()
 {
 	if [ "$LAYOUT" = vlan ]; then
@@ -107,14 +107,14 @@ via()
 
 # --- a run --------------------------------------------------------------------------
 
-# Streams begin at a full second: the timers of TCP and of the module then run alike in
-# each run.
+# Wait for a full second: if the streams begin then, the timers of TCP and of the module run
+# alike in each run.
 full_second()
 {
 	sleep "$(date +%N | awk '{ printf "%.9f", (1e9 - $1) / 1e9 }')"
 }
 
-# capture FILE: from here on what comes to dst
+# capture FILE: capture what arrives at dst from now on
 capture()
 {
 	background dst circuit_arrivals capture "$TMP/$1" eth1

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# watch_lib.sh: a running ctcp-setup watch, and what it says; read it after setup_lib.sh
+# watch_lib.sh: a running ctcp-setup watch, and what it says; source it after setup_lib.sh
 #
-# Within a second: from the command that undid it until the kernel has it again, or until
-# the line is there.
+# It has a second to act: from the command that undoes something until the kernel has that
+# again, or until watch has printed the line.
 
 need_commands ctcp-setup circuit_nl tc jq flock
 need_module
 
 IN_TIME=1000	# ms
 
-# shellcheck disable=SC2034 # of tests that read this
+# shellcheck disable=SC2034 # of tests that source this
 LHC="add lhc --to 10.81.0.0/16 --via 10.78.0.254 --rate 1gbit --rtt 10ms"
 # shellcheck disable=SC2034
 SIX="add six --to fd81::/32 --via fd78::254 --rate 1gbit --rtt 10ms"
@@ -35,7 +35,7 @@ fresh()
 	BEFORE=$(state)
 }
 
-# host_done NAME: without a circuit, as the module stays while another namespace has one
+# host_done NAME: undo all circuits before the host goes, as they would hold the module
 host_done()
 {
 	works "$1: undo" setup undo --quiet --all
@@ -56,13 +56,13 @@ as_set_up()
 
 # --- watch -------------------------------------------------------------------
 
-# said PATTERN: a line of the watch that matches
+# said PATTERN: true if a line of watch matches
 said()
 {
 	grep -qE -- "$1" "$TMP/watch"
 }
 
-# watch [OPTION...]: in the background, until it says that it watches
+# watch [OPTION...]: start it in the background, and wait until it says that it watches
 watch()
 {
 	: >"$TMP/watch"
@@ -72,7 +72,7 @@ watch()
 	until_true 10 said watching || fail "watch begins" "$(cat "$TMP/watch" "$TMP/watch.err")"
 }
 
-# watch_ends NAME [PID]: by SIGTERM, cleanly and at once
+# watch_ends NAME [PID]: SIGTERM ends it, with exit status 0 and within a second
 watch_ends()
 {
 	local begun pid=${2:-$WATCH}
@@ -85,13 +85,13 @@ watch_ends()
 	equal "$1: nothing on standard error" "" "$(<"$TMP/watch.err")"
 }
 
-# lines PATTERN: of the watch, how many
+# lines PATTERN: how many lines of watch match
 lines()
 {
 	grep -cE -- "$1" "$TMP/watch"
 }
 
-# in_time NAME COMMAND...: it succeeds within a second of $BEGUN
+# in_time NAME COMMAND...: the command succeeds within a second of $BEGUN
 in_time()
 {
 	local what=$1
@@ -102,13 +102,13 @@ in_time()
 	at_most "$what: ms" $IN_TIME $(($(now_ms) - BEGUN))
 }
 
-# settled: what it has heard was looked at
+# settled: wait until watch has handled what it has heard
 settled()
 {
 	sleep 0.7
 }
 
-# undone NAME PATTERN COMMAND...: what it does to lhc is set again, and the line says so
+# undone NAME PATTERN COMMAND...: watch sets again what the command did to lhc, and says so
 undone()
 {
 	local what=$1 pattern=$2

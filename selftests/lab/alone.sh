@@ -3,11 +3,12 @@
 #
 # alone.sh: one run of a kind at a time in a tree, as two would write over each other's results
 #
-# The shell that runs it holds the lock, and nobody else: what it starts, and what that
-# leaves behind, does not have the lock's descriptor.  So the lock is gone when the shell is,
-# however it ended.  That of another tree is another lock.
+# Only the shell that runs it holds the lock: the programs that it starts, and what they leave
+# behind, do not have the lock's descriptor.  So the kernel releases the lock when the shell
+# ends, however that happens.  Each tree has its own lock.
 
-# alone WHAT LOCK COMMAND...: the command; or, where another run has the lock, who that is
+# alone WHAT LOCK COMMAND...: run COMMAND under LOCK; if another run holds the lock, print its
+# pid and fail
 alone()
 {
 	alone_what=$1 alone_lock=$2

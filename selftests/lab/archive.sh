@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# archive.sh: where Debian's archive is, and by whose keys it is trusted; read it
+# archive.sh: where Debian's archive is, and the keys that sign it; source this file
 #
-# Nothing here names a mirror: the machine's own apt knows one, or TCP_CIRCUIT_MIRROR
-# and TCP_CIRCUIT_MIRROR_SECURITY say so.
+# Nothing here names a mirror: it is the one of the machine's own apt, or that in
+# TCP_CIRCUIT_MIRROR and TCP_CIRCUIT_MIRROR_SECURITY.
 
-# mirror main|sec: the archive's address as the machine's apt has it
+# mirror main|sec: print the address of the archive
 mirror()
 {
 	local site
@@ -21,7 +21,7 @@ mirror()
 	esac
 }
 
-# source_lines SOURCE,...: for sources.list; without a known mirror for security, without it
+# source_lines SOURCE,...: lines for sources.list; none for a source whose mirror is not known
 source_lines()
 {
 	local source site
@@ -33,7 +33,7 @@ source_lines()
 	return 0
 }
 
-# collect_keys FOLDER: apt on this machine may not trust suites older or newer than itself.
+# collect_keys FOLDER: copy the keys there, as apt may not trust suites older or newer than itself
 collect_keys()
 {
 	mkdir "$1"

@@ -14,11 +14,11 @@
 #		no transfer: N connections, with so many circuits in their namespace and
 #		in another one, by prefixes of so many lengths
 #
-# RATE, bytes/s: that of circuit's pace, 0 for none.  Circuit's window and pace are
-# those of an object that all of src's connections belong to, whoever's they are.
+# RATE, bytes/s: circuit's pace, 0 for none.  Circuit's window and pace are those of an
+# object to which all of src's connections belong, of any algorithm.
 #
-# The meter is there only from the first transfer on: connections are measured by the
-# clock, and its probes would be most of what they cost.
+# The meter is not loaded before the first transfer: connections are measured by the clock,
+# and most of their cost would be the meter's probes.
 
 export PATH=/src/build/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8
@@ -40,7 +40,7 @@ set_up()
 	sysctl -qw net.ipv4.tcp_circuit_ceiling_circuits=1048576
 }
 
-# Buffers of one size for all: what an algorithm makes of them is not measured.
+# Buffers have one size for all, so that no algorithm changes them.
 network()
 {
 	for ns in src dst; do
@@ -59,7 +59,7 @@ network()
 	ip -n dst addr add 10.77.1.2/24 dev eth0
 }
 
-# An ACK for each segment, 20 ms late.
+# The receiver acknowledges each segment by itself, after 20 ms.
 many_acks()
 {
 	ip -n dst route change 10.77.1.0/24 dev eth0 src 10.77.1.2 quickack 1
@@ -76,8 +76,8 @@ offer()		# SEGMENTS
 		$(($1 * 2896)) $(($1 * 2896))"
 }
 
-# The kernel heeds the lock only with a host that it keeps metrics of, and keeps
-# them when a connection ends.
+# The kernel applies "cwnd lock" only to a host in its metrics cache, and adds a host when
+# a connection to it ends.
 lock_window()	# SEGMENTS
 {
 	ip netns exec src sysctl -qw net.ipv4.tcp_no_metrics_save=0
@@ -94,8 +94,8 @@ lock_window()	# SEGMENTS
 	ip netns exec src sysctl -qw net.ipv4.tcp_no_metrics_save=1
 }
 
-# One pace for all sizes of bursts.  Circuit makes one of 15 us from its rate, and
-# SO_MAX_PACING_RATE lowers the pace only: the device limits the burst.
+# One pace for all sizes of bursts.  Circuit makes bursts of 15 us at its rate, and
+# SO_MAX_PACING_RATE lowers the pace only, so the device limits the burst.
 bursts()	# RATE SEGMENTS
 {
 	ip -n src link set eth0 gso_max_segs "$2"
@@ -114,7 +114,7 @@ measured()
 	! grep -q '^acks 0 ' /proc/cost
 }
 
-# LENGTHS: for the machine's address the shortest, so that all of them are looked up
+# prefixes LENGTHS: the shortest matches the peer's address, so that all lengths are looked up
 prefixes()
 {
 	echo prefix 127.0.0.0/8
@@ -123,7 +123,7 @@ prefixes()
 	done
 }
 
-# A namespace's circuits go when it does, and each holds the module.
+# circuits_are_gone COUNT: the module has this reference count again; each circuit holds it
 circuits_are_gone()
 {
 	[ "$(cat /sys/module/tcp_circuit/refcnt)" = "$1" ]

@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# lint.sh: style and static analysis; TAP.  What a reader of this tree may rely
-# on: kernel style, no finding of sparse, cppcheck or shellcheck, one version,
-# a licence in every file.
+# lint.sh: style and static analysis; TAP.  The tree has kernel style, no finding of
+# sparse, cppcheck or shellcheck, one version, and a licence in every file.
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 cd "$TOP" || exit 1
 . "$here/cache.sh"
 KERNEL=$("$here/uml-kernel.sh") || exit 1
-# What was found clean, by content: it is not asked about again, by no checkout of this user's.
-# What nobody has found for two months is forgotten.
+# Hashes of files found clean; no checkout of this user checks them again.  Those that no
+# run has used for two months are deleted.
 CLEAN=$CACHE/lint
 mkdir -p "$CLEAN/cppcheck"
 find "$CLEAN" -type f -mtime +60 -delete
@@ -31,7 +30,7 @@ quiet()
 	fi
 }
 
-# What git knows and what it would not ignore.  The tree may be another user's.
+# The files that git tracks or would not ignore.  The tree may belong to another user.
 ours()
 {
 	git -c safe.directory="$TOP" ls-files -co --exclude-standard -- "$@"
@@ -42,7 +41,7 @@ c_files()
 	ours '*.c' '*.h' | grep -v '^include/compat/probe/'
 }
 
-# clean_file NAME WORD|FILE...: it is there if this was found clean
+# clean_file NAME WORD|FILE...: print the path of a file that exists if this was found clean
 clean_file()
 {
 	local name=$1
@@ -51,8 +50,8 @@ clean_file()
 	echo "$CLEAN/$name-$(cache_key "$@")"
 }
 
-# once NAME FILES COMMAND...: a command that looks at all of them together; unless the
-# same command has found the same files clean
+# once NAME FILES COMMAND...: run a command on all of these files together, unless the same
+# command has found the same files clean
 once()
 {
 	local clean files=$2 name=$1 out status
@@ -69,8 +68,8 @@ once()
 	return $status
 }
 
-# FILE_PATH_CHANGES and the like are about patches; the tests' programs are not
-# the kernel's, and keep their options on one line each.
+# checkpatch IGNORED_TYPES FILES: on the files that it has not found clean with these types.
+# FILE_PATH_CHANGES is about patches.
 checkpatch()
 {
 	local script=$KERNEL/tree/scripts/checkpatch.pl clean out left status
@@ -86,13 +85,13 @@ checkpatch()
 		--ignore "$1" -f $(awk '{ print $2 }' <<<"$left") 2>&1)
 	status=$?
 	grep -v '^$' <<<"$out"
-	# 1 is a finding; else it died, and found nothing clean
+	# 1 means findings; a higher status that checkpatch died, and found nothing clean
 	[ "$status" -le 1 ] || { echo "checkpatch: exit $status"; return 1; }
 	awk 'NR == FNR { said[$1] = 1; next } !($2 in said)' \
 		<(cut -d : -f 1 <<<"$out") - <<<"$left" >>"$clean"
 }
 
-# A tracepoint's macro ends its lines as no function does.
+# The macros of a tracepoint need two exceptions.
 module_style()
 {
 	checkpatch FILE_PATH_CHANGES \
@@ -101,10 +100,10 @@ module_style()
 		"$(c_files | grep '^include/trace/')"
 }
 
-# What is ignored: what userland has not got (strscpy, kstrto*, ARRAY_SIZE, BIT,
-# fallthrough, __printf, u32), what is the libraries' own (typedefs, camel case,
-# extern, volatile), what cmocka's and getopt's tables look like (macros, blank
-# lines, one case a line), and checkpatch's English (acknowledgement is spelt so).
+# Ignored are types about what userland does not have (strscpy, kstrto*, ARRAY_SIZE, BIT,
+# fallthrough, __printf, u32), about the libraries' own style (typedefs, camel case, extern,
+# volatile), about tables for cmocka and getopt (macros, blank lines, one case a line), and
+# checkpatch's spelling ("acknowledgement" is right).
 tools_style()
 {
 	checkpatch FILE_PATH_CHANGES,STRLCPY,STRCPY,SSCANF_TO_KSTRTO,PREFER_FALLTHROUGH,CONST_STRUCT,AVOID_EXTERNS,ARRAY_SIZE,TRAILING_STATEMENTS,CAMELCASE,PREFER_KERNEL_TYPES,VOLATILE,SYMBOLIC_PERMS,NEW_TYPEDEFS,MACRO_ARG_REUSE,COMPLEX_MACRO,CONSTANT_CONVERSION,LINE_SPACING,SPLIT_STRING,LONG_LINE_STRING,PREFER_DEFINED_ATTRIBUTE_MACRO,MACRO_WITH_FLOW_CONTROL,EMBEDDED_FUNCTION_NAME,TYPO_SPELLING,BIT_MACRO,REPEATED_WORD \
@@ -116,9 +115,9 @@ module_files()
 	ours tcp_circuit.c circuit Kbuild include
 }
 
-# complaints COPY WORD...: of a build of the module with these words for make, in a
-# copy of its own; build/uml is used at the same time.  Unless the same files were found
-# clean with them, by the same kernel and tools.
+# complaints COPY WORD...: print those of a build of the module with these words for make, in
+# a copy of its own, as build/uml is used at the same time.  No build if the same files were
+# found clean with these words, kernel and tools.
 complaints()
 {
 	local clean copy=$1 out status
@@ -143,7 +142,7 @@ module_sparse()
 	complaints "$TMP/sparse" C=2 W=1
 }
 
-# As the compiler sees it; a kernel without it is booted by make check-kernels.
+# Only compile without CONFIG_NETFILTER; make check-kernels boots a kernel without it.
 module_without_netfilter()
 {
 	local copy=$TMP/without
@@ -153,7 +152,7 @@ module_without_netfilter()
 	complaints "$copy" KCFLAGS="-include $copy/without.h"
 }
 
-# Its folder is of one cppcheck at a time.
+# Only one cppcheck at a time may use its build folder.
 tools_cppcheck()
 {
 	cache_lock lint 2>/dev/null
@@ -204,7 +203,7 @@ versions()
 		echo "dkms.conf $package, module $module, $tool"
 }
 
-# What `make clean` takes of the tools' sources, in a copy of them
+# What `make clean` removes of the tools' sources, in a copy of them
 cleaned()
 {
 	local copy

@@ -3,10 +3,10 @@
 #
 # need.sh PACKAGE...: install those Debian packages that are not there yet.
 #
-# Says what it installs and why nothing happened when it cannot.  When all are
-# there it asks nobody, so everything works again offline.
+# Prints what it installs, or why that failed.  If all packages are present, it does not
+# call apt, so that everything works offline.
 
-# not_installed PACKAGE...: those of them, each with a space before it
+# not_installed PACKAGE...: print those that are missing, each with a space before it
 not_installed()
 {
 	for pkg in "$@"; do

@@ -4,17 +4,17 @@
 # The first process of the emulated machine (qemu.sh).
 #
 # Its root is a Debian suite, writable and thrown away afterwards; /src is the
-# tree with all that was built.  The module and the tools go where a user would
-# have them, then each test of the tree runs that names qemu in its line
-# "# labs:".  The second serial port carries what qemu.sh reads:
+# tree with all that was built.  It installs the module and the tools as a user
+# would, then runs each test of the tree that names qemu in its line "# labs:".
+# The second serial port carries what qemu.sh reads:
 #
 #	### RUN name		then the test's TAP
 #	### EXIT name status seconds	124 when it took too long
 #	### ELSEWHERE name suites	not run: its head names these suites
 #	### DONE		the last line; without it the machine has failed
 #
-# The first one is the kernel's console, so that none of its messages ends up
-# in the middle of a line of TAP.
+# The first serial port is the kernel's console, so that no message ends up in the
+# middle of a line of TAP.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/root LANG=C.UTF-8 LAB=qemu
@@ -22,8 +22,8 @@ export HOME=/root LANG=C.UTF-8 LAB=qemu
 
 limit=1500	# s of the machine's time for one test: several times what the slowest takes alone
 
-# A complaint of the kernel is a failure whatever test it came with.  The bits
-# of its taint say it again: D oops, W warning, L lockup.
+# A complaint of the kernel is a failure, whatever test it came with.  So are these
+# bits of its taint: D oops, W warning, L lockup.
 complaints='WARNING:|BUG:|BUG |Oops|Call Trace|general protection|UBSAN|KASAN'
 complaints="$complaints|refcount_t|rcu: .*detected|possible (circular|recursive)"
 complaints="$complaints|inconsistent lock|lockup|blocked for more than"
@@ -52,7 +52,7 @@ set_up()
 	ip link set lo up
 }
 
-# libkmod and modprobe must find it, ctcp-setup is called by its name.
+# libkmod and modprobe must find the module; tests call ctcp-setup by its name.
 install()
 {
 	dir=/lib/modules/$(uname -r)
@@ -62,7 +62,7 @@ install()
 	cp /src/build/bin/ctcp-setup /usr/local/sbin/
 }
 
-started()		# NAME: in the kernel's log, too
+started()		# NAME: mark it in the kernel's log, too
 {
 	start=$(date +%s)
 	tap_begin
@@ -84,14 +84,14 @@ load()
 	ended modprobe "$TAP_FAILED"
 }
 
-# A test leaves the machine's own namespace as it found it.
+# What a test must not leave behind: namespaces, and devices in the machine's own namespace
 traces()
 {
 	ip netns list
 	ip -br link show type veth
 }
 
-# What stands still, just before it is killed for that.
+# List the processes just before the test is killed for its timeout.
 show_if_slow()
 {
 	sleep $((limit - 5))
@@ -119,14 +119,14 @@ run_test()
 	fi
 }
 
-wanted()		# does its head name this lab, and the caller it?
+wanted()		# TEST: does its head name this lab, and does the caller name the test?
 {
 	sed '/^#/!q' "$1" | grep -qE "^# labs:.*\<$LAB\>" || return 1
 	[ -s /src/lab/tests ] || return 0
 	grep -qxF "$(basename "$1" .sh)" /src/lab/tests
 }
 
-# Some need what few suites have: "# suites:" in the head says which.
+# Some tests need what few suites have: "# suites:" in the head names these.
 elsewhere()		# TEST
 {
 	suites=$(sed -n '/^#/!q; s/^# suites: *//p' "$1")

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# qemu-machine.sh: the emulated machine that a suite's kernel boots in; read it, after
+# qemu-machine.sh: the emulated machine that a suite's kernel boots in; source this file after
 # tell.sh
 
 machine_limit=3600	# s of real time
 machine_memory=2048	# MiB
 
-# Without cmpxchg16b: QEMU 7.2 emulates it with wrong flags when an interrupt
-# comes just behind it, and 6.12's slab allocator ends in a double fault at seven
-# boots out of eight.
+# Without cmpxchg16b: QEMU 7.2 emulates it with wrong flags when an interrupt comes
+# right after it, and 6.12's slab allocator ends in a double fault in seven boots
+# of eight.
 machine_cpu=max,cx16=off
 
-# The watchdogs allow for a machine that is not alone on its processors.  Without cmpxchg16b Linux
-# 7.3 has memory that does not wait, as BPF takes it, from slabs with a check alone (mm/slub.c:
-# kmalloc_nolock()).
+# The watchdogs allow for a machine that shares its processors with others.  Without cmpxchg16b
+# kmalloc_nolock() of Linux 7.3 (mm/slub.c), which BPF uses, allocates only from slabs with a debug
+# check, hence slab_debug.
 machine_kernel="root=LABEL=root rw init=/sbin/lab-init console=ttyS0 panic=-1 \
 oops=panic log_buf_len=8M watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 \
 slab_debug=F,kmalloc-*"
 
-# As many at a time as have a core and their memory
+# As many machines at a time as there are cores and memory for
 machines_at_once()
 {
 	local cores memories
@@ -37,7 +37,7 @@ make_disk()		# WORK
 		> /dev/null
 }
 
-# The machine of the suite in PLACE: its console and what it tells are in WORK.
+# Run the machine of the suite in PLACE; WORK gets its console and its results.
 run_machine()		# PLACE WORK
 {
 	exec timeout -k 5 "$machine_limit" qemu-system-x86_64 \
@@ -51,7 +51,7 @@ run_machine()		# PLACE WORK
 		> "$2"/qemu.out 2>&1 < /dev/null
 }
 
-# Each test that ends, as the machine tells of it
+# Report each test as it ends, from the lines of the machine.
 follow()		# SUITE
 {
 	local mark what name status seconds
@@ -69,7 +69,7 @@ follow()		# SUITE
 	done
 }
 
-# From its start to its end, which a signal brings at once
+# Run the machine from start to end; a signal ends it at once.
 boot()			# SUITE PLACE WORK
 {
 	local machine
@@ -78,7 +78,7 @@ boot()			# SUITE PLACE WORK
 	: > "$3"/serial
 	run_machine "$2" "$3" &
 	machine=$!
-	# In the background, so that a signal is heeded at once.
+	# In the background, so that the shell handles a signal at once.
 	# shellcheck disable=SC2064
 	trap "kill $machine; exit 1" TERM
 	tail -n +1 -f --pid=$machine "$3"/serial | follow "$1" &

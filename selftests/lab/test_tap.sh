@@ -3,21 +3,21 @@
 #
 # test_tap.sh: what tap.awk makes of what tests say; TAP
 #
-# What a shell complains of is recorded from bash 5.2, dash and busybox; that a list of
-# cases is cut short, this machine's bash shows.
+# The complaints of shells are recorded from bash 5.2, dash and busybox; this machine's bash
+# shows what becomes of a list of cases that is cut short.
 
 here=$(cd "$(dirname "$0")" && pwd)
-unset ONLY_CASES	# of who tries some cases: these scripts have their own
+unset ONLY_CASES	# set for another test of the same run; the scripts here have their own
 . "$here/../lib.sh"
 
-# judged LINES [STATUS]: of a test that says so and exits so
+# judged LINES [STATUS]: what tap.awk makes of a test with this output and exit status
 judged()
 {
 	printf '### RUN probe\n%s\n### EXIT probe %d 7\n### DONE\n' "$1" "${2:-0}" |
 		awk -f "$here/tap.awk"
 }
 
-# verdict PASSED FAILED: of that test, and of all
+# verdict PASSED FAILED: tap.awk's lines for that test and for all of them
 verdict()
 {
 	printf 'TEST\tprobe\t%d\t%d\t7\nTOTAL\t%d\t%d' "$1" "$2" "$1" "$2"
@@ -38,7 +38,7 @@ judges()
 	fi
 }
 
-# complained LINE...: each fails a test whose points and plan are in order
+# complained LINE...: each line fails a test whose points and plan are in order
 complained()
 {
 	local line
@@ -48,7 +48,7 @@ complained()
 	done
 }
 
-# tolerated LINE...: none is a complaint of a shell's
+# tolerated LINE...: no line is a complaint of a shell
 tolerated()
 {
 	local line
@@ -105,14 +105,14 @@ recorded()
 	judges "words of a point" 2 0 $'ok 1 - a\nok 2 - it says: command not found\n1..2'
 }
 
-# script COMMAND...: as a test of these commands, by this machine's bash
+# script COMMAND...: run these commands as a test, by this machine's bash
 script()
 {
 	printf '%s\n' ". '$SELFTESTS/lib.sh'" "$@" finish >"$TMP/script.sh"
 	bash "$TMP/script.sh" 2>&1
 }
 
-# cut_short NAME COMMAND: each of three cases passes one point, if it gets that far
+# cut_short NAME COMMAND: three cases with a point each, the second one cut short by COMMAND
 cut_short()
 {
 	local out status
@@ -126,7 +126,8 @@ cut_short()
 	judges "$1, as the lab has it" 1 2 "$out" $status
 }
 
-# Beside one that is there a name that is none fails the test, which is not to look like both
+# An unknown case name fails the test even beside a valid one; it must not look as if both had
+# run.
 chosen_in_vain()
 {
 	local out
@@ -151,7 +152,7 @@ chosen_in_vain()
 		'^not ok 2 - ONLY_CASES: "first" is no case of this test: it has none$' "$out"
 }
 
-# The cases of ctcpd's tests that are chosen may begin no daemon; that of a server goes on.
+# The chosen cases of ctcpd's tests may begin no daemon, while the test's servers run.
 without_a_daemon()
 {
 	local out
@@ -186,13 +187,13 @@ lists_of_cases()
 	cut_short "a division by nothing there" 'x=$((1 / 0))'
 }
 
-# skipped_for COMMAND: why a script is skipped that says so
+# skipped_for COMMAND: print why a script with this command is skipped
 skipped_for()
 {
 	script "$1" | sed -n 's/^1\.\.0 # SKIP //p'
 }
 
-# A test without one of its programs is skipped, and says where that would come from.
+# A test without one of its programs is skipped, and says how to get it.
 without_a_program()
 {
 	local program
