@@ -6,54 +6,54 @@
 #	lint	style and static analysis (lint.sh), by 6.1's checkpatch and headers
 #	unit	the tools' and the module's unit tests, with the sanitizers
 #	tap	the unit tests of what reads all others' results (tap.awk)
-#	kept	of what decides whether a test is run again (kept.sh)
-#	alone	that two runs in one tree do not meet (alone.sh), and how one ends
+#	kept	the unit tests of what decides whether a test is run again (kept.sh)
+#	alone	that two runs in one tree exclude each other (alone.sh), and how one ends
 #	chosen	which tests make check, CI and the mutants take, and what these are given
 #	bench	the unit tests of the bench's engine
 #	flows	those of the labelled flows (flows/)
-#	dashboard	whether the dashboard's queries are right, by prometheus (dashboard/)
+#	dashboard	whether prometheus answers the dashboard's queries rightly (dashboard/)
 #	dtn	those of the data transfer node (dtn/)
-#	seed	that a seed makes the same run wherever the tree lies (uml.sh -s)
+#	seed	that a seed gives the same run in a tree at any path (uml.sh -s)
 #	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
 #	figures	the figures this project stands for (figures.sh), on 6.1
 #
-# On the newest kernel, which runs programs two to three times as fast as 6.1 does in
-# virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, other words other kernels.
+# Tests run on the newest kernel, which runs programs two to three times as fast as 6.1 does
+# in virtual time (uml.sh); "LAB_KERNEL= check.sh" takes 6.1, other words other kernels.
 #
 # CHURN, FUZZ_CALLS, NLFUZZ_MESSAGES and FAULTS in the environment: how much the tests of
 # those names do; FUZZ_SEED, NLFUZZ_SEED and FAULTS_SEED: what they draw.  ONLY_CASES=NAME,NAME:
-# only these cases of each test (lib.sh).  CHECK_SEED=N makes a run the same again, to
-# the last random number of each machine; without it one is drawn, and printed.
+# only these cases of each test (lib.sh).  CHECK_SEED=N repeats a run, to the last random
+# number of each machine; without it a seed is drawn, and printed.
 #
-# Not here but in make check-kernels: tracepoints and no_netfilter, which want other
-# kernels, as ctcpd_bpf and ctcpd_act_bpf do, which want BTF; race, which wants two processors; and
-# setup_neighbours, setup_systemd and ctcpd_systemd, which want daemons.
+# Only make check-kernels runs tracepoints, no_netfilter, ctcpd_bpf and ctcpd_act_bpf, which need
+# other kernels (the last two BTF), race, which needs two processors, and setup_neighbours,
+# setup_systemd and ctcpd_systemd, which need daemons.
 #
-# PART=test_NAME in the environment: of unit, bench, flows and dtn only what this file has, which
-# is what make check-mutants runs.
+# PART=test_NAME in the environment: only this file of unit, bench, flows or dtn, as
+# make check-mutants runs it.
 #
 # As many at once as there are processors, those that take longest first.  What each said
 # is in build/check/NAME.tap; the last line is "N passed, N failed, N skipped".
 #
 # A test of the lab that has passed, or figures, is run again when something that it reads
-# has changed (kept.sh); what is kept is named as such, and counted as it was.  FRESH=1 in
-# the environment runs everything, as CHECK_SEED does.
+# has changed (kept.sh); a kept result is listed as such, and counted.  FRESH=1 in the
+# environment runs everything, as CHECK_SEED does.  With ONLY_CASES results are neither kept
+# nor reused.
 #
-# One at a time in a tree (alone.sh); what is left of one that was killed writes nothing more.
+# A tree has one run at a time (alone.sh); what is left of a killed one writes nothing more.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 out=$top/build/check
 began=$(date +%s)
-# s of real time for one test, which takes twelve minutes at most on a host that does nothing else:
-# to end what hangs; a slow or busy host, or a kernel that watches itself, is no
-# failure.
 export LAB_KERNEL=${LAB_KERNEL-newest}
 export PART=${PART:-}
 seed=${CHECK_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+# Timeout for one test, in seconds of real time.  It only ends tests that hang, so it leaves room
+# for a slow host or a debug kernel; on an idle host a test takes twelve minutes at most.
 limit=3600
 case $LAB_KERNEL in
 *debug | *leaks) limit=7200 ;;
@@ -70,13 +70,14 @@ PACKAGES="gcc clang libclang-rt-dev make pkg-config libmnl-dev libnl-3-dev libnl
 	cppcheck perl libcap2-bin bash-builtins python3 python3-yaml
 	python3-jsonschema jq pycodestyle pyflakes3 python3-matplotlib python3-markdown"
 
-# Half of the time goes by in these: what is begun last is to be short.
+# These tests take half of the total time.  Start them first, so that only short ones run at the
+# end.
 LONGEST="unit setup_faults hostile_churn churn hostile_peers lint ctcpd_act ctcpd_hands ctcpd_run
 	ctcpd_many breaker_evidence breaker_spares hostile_breaker hostile_idle hostile_kept
 	setup_touch ctcpd_eyes breaker_untripped breaker_trips fuzzers loss setup_undo
 	pacing early_path setup_watch setup_late setup_confirm streams nlfuzz setup_many fuzz"
 
-# in_order TEST...: those first that take longest
+# in_order TEST...: print them, those of LONGEST first
 in_order()
 {
 	# shellcheck disable=SC2086 # a list of names
@@ -90,7 +91,7 @@ lab_tests()
 		xargs -n 1 basename -s .sh
 }
 
-# known TEST...: each of them a name of the list above
+# known TEST...: true if each is a name of the list above
 known()
 {
 	local test names
@@ -109,8 +110,8 @@ known()
 	done
 }
 
-# Debian's archive may be out of reach, or its newest kernel want another configuration:
-# the tests run all the same.
+# If Debian's archive is out of reach, or its newest kernel needs another configuration, the
+# tests run on 6.1.
 choose_kernel()
 {
 	[ "$LAB_KERNEL" = newest ] || return 0
@@ -181,7 +182,7 @@ tap_of()
 	esac
 }
 
-# Each cmocka program has a plan of its own: one for all of them.
+# Each cmocka program prints a plan of its own; replace them by one plan for all.
 one_plan()
 {
 	awk '/^1\.\.[0-9]/ { plan += substr($1, 4); next }
@@ -189,7 +190,8 @@ one_plan()
 		END { if (plan) print "1.." plan }'
 }
 
-# result_of TEST [WORDS]: in a line, and its failures; WORDS in the place of the seconds
+# result_of TEST [WORDS]: print its result in a line, with WORDS in place of the seconds, and its
+# failures
 result_of()
 {
 	awk -F '\t' -v t="$(($(date +%s) - began))" -v words="${2:-}" '
@@ -199,14 +201,15 @@ result_of()
 		"$out/$1.result"
 }
 
-# goes_on: the run that this test is of.  Its shell may have been killed: the results are
-# then another run's, perhaps, and no further test is to begin.
+# goes_on: true while the run to which this test belongs goes on.  If its shell was killed, no
+# further test may begin, and the folder of results may belong to another run.
 goes_on()
 {
 	kill -0 "$run" 2>/dev/null
 }
 
-# Of the lab, kept; or run, and kept if it passed.  At 255 xargs begins no other.
+# Reuse the kept result of a lab test, or run it and keep its result if it passed.  Exit status
+# 255 makes xargs start no further test.
 run_or_keep()
 {
 	local key
@@ -242,7 +245,7 @@ run_test()
 	result_of "$1"
 }
 
-# A test that left no result failed: it was not begun, or its shell was killed.
+# A test without a result failed: it never began, or its shell was killed.
 count_missing()
 {
 	local test
@@ -254,7 +257,7 @@ count_missing()
 	done
 }
 
-# All results together, and how it ends
+# Print the sum of all results; fail unless all passed.
 sum()
 {
 	local kept
@@ -290,7 +293,7 @@ main()
 	tests=$(tr -s ' ' '\n' <<<"$tests")
 	grep -vxF figures <<<"$tests" | tr '\n' '\0' |
 		xargs -0 -r -n 1 -P "$(at_once 2)" bash -c 'run_or_keep "$1"' -
-	# They use all processors by themselves
+	# figures uses all processors by itself
 	! grep -qxF figures <<<"$tests" || run_or_keep figures
 	# shellcheck disable=SC2086 # a list of names
 	count_missing $tests

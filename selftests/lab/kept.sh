@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2154 # top, here and seed are those of who takes this in
+# shellcheck shell=bash disable=SC2154 # top, here and seed are set by the script that sources it
 #
-# kept.sh: what a test of the virtual-time lab said when it passed, by all that it reads
+# kept.sh: results of virtual-time tests that passed, each under a hash of all that the test reads
 #
-# Such a machine is the same to the last byte for the same inputs and the same seed
-# (test_seed.sh): with the seed that it passed with, to run a test again would tell nothing
-# new.  So it is run again when something that it reads has changed, and each time make check
-# is told to (FRESH=1) or given a seed; and always where it draws what it tries from its own
-# random numbers, as another seed is another test then (draws()).  What it reads:
+# A machine is the same to the last byte for the same inputs and the same seed (test_seed.sh):
+# to run a test again with the seed that it passed with would show nothing new.  So a test is
+# run again when something that it reads has changed, and each time make check is told to
+# (FRESH=1), given a seed, or told which cases to run (ONLY_CASES); and every time if it draws
+# what it tries from random numbers of its own, as another seed is another test then (draws()).
+# A test reads:
 #
 #	itself, and the files of the tree that it and those name literally, by
 #	$(dirname "$0")/, $SELFTESTS/, $LAB_DIR_HERE/ or $TOP/ (of a folder, all that is in it)
 #	the programs of build/bin that these name
-#	the module's source, the kernel, the scripts of the lab, what counts its points
+#	the module's source, the kernel, the scripts of the lab, and tap.awk
 #	the versions of all packages of the host
-#	$KEPT_WORDS: how much it is to do
+#	$KEPT_WORDS: the variables that say how much it does
 #
-# figures.sh is kept as these are: the machines that it boots always have the same seed.  Its
-# one point by the host's clock is not said again, either: what it measures is the same program.
+# figures.sh is kept in the same way: the machines that it boots always have the same seed.  Its
+# one point measured by the host's clock is kept, too: the program it measures is unchanged.
 #
-# In build/, not in the cache: a clean checkout runs everything.
+# Results are kept in build/, not in the cache, so that a clean checkout runs everything.
 
 KEPT=$top/build/kept
 
@@ -39,7 +40,7 @@ may_keep()
 		grep -qsE '^# labs:.*\buml\b' "$top/$(script_of "$1")" && ! draws "$1"
 }
 
-# named FILE...: the files of the tree that these scripts name, by their paths in it
+# named FILE...: print the files of the tree that these scripts name, as paths in the tree
 named()
 {
 	awk '
@@ -65,7 +66,7 @@ named()
 	}' "$@" | xargs -r -d '\n' sh -c 'find "$@" -type f 2>/dev/null' -
 }
 
-# files_of TEST: of the tree, each once, below $top
+# files_of TEST: print the files of the tree that it reads, as paths below $top, each once
 files_of()
 {
 	local -A seen=()
@@ -90,19 +91,19 @@ files_of()
 		uml-kernel.sh uml-module.sh uml-seed.c uml.sh
 }
 
-# draws TEST: by its own words, what it tries
+# draws TEST: true if its script draws random numbers
 draws()
 {
 	grep -qE 'RANDOM|/urandom|_SEED' "$top/$(script_of "$1")"
 }
 
-# programs_of FILE...: of build/bin, those that these files name
+# programs_of FILE...: print the programs of build/bin that these files name
 programs_of()
 {
 	grep -howF -f <(ls "$top/build/bin") "$@" | sort -u | sed 's@^@build/bin/@'
 }
 
-# kept_key TEST: one line that changes with all that it reads
+# kept_key TEST: print a hash of all that it reads
 kept_key()
 {
 	local files
@@ -116,7 +117,7 @@ kept_key()
 	} | sha256sum | cut -d ' ' -f 1
 }
 
-# kernel_of TEST: the name of the one that it runs on, which changes with all it is built from
+# kernel_of TEST: print the name of its kernel, which has a hash of all that it is built from
 kernel_of()
 {
 	case $1 in
@@ -125,13 +126,13 @@ kernel_of()
 	esac
 }
 
-# All that is installed here
+# A hash of the names and versions of all installed packages
 kept_host()
 {
 	{ dpkg-query -W || cat /etc/os-release; } 2>/dev/null | sha256sum
 }
 
-# kept_begin FOLDER: of the results, before the tests, which shells of their own run
+# kept_begin FOLDER: prepare, with the folder of results, for the shells that run the tests
 kept_begin()
 {
 	KEPT_OUT=$1
@@ -149,7 +150,7 @@ has_passed()
 	grep -q '^TEST' "$KEPT_OUT/$1.result" && ! grep -q '^FAIL' "$KEPT_OUT/$1.result"
 }
 
-# keep TEST KEY: what it said, in $KEPT_OUT, if it passed, and nothing was edited meanwhile
+# keep TEST KEY: keep its result from $KEPT_OUT if it passed and nothing was edited meanwhile
 keep()
 {
 	has_passed "$1" && [ "$2" = "$(kept_key "$1")" ] || return
@@ -159,14 +160,14 @@ keep()
 		echo "$2" >"$KEPT/$1.key"
 }
 
-# is_kept TEST KEY: and puts what it said in $KEPT_OUT
+# is_kept TEST KEY: true if a result is kept, which is then copied to $KEPT_OUT
 is_kept()
 {
 	[ -z "$KEPT_NOT" ] && [ "$2" = "$(cat "$KEPT/$1.key" 2>/dev/null)" ] &&
 		cp -p "$KEPT/$1.tap" "$KEPT/$1.result" "$KEPT_OUT/" && touch "$KEPT_OUT/$1.kept"
 }
 
-# kept_since TEST: when it passed, and with which seed
+# kept_since TEST: print when it passed, and with which seed
 kept_since()
 {
 	echo "$(date -r "$KEPT/$1.key" '+%F %H:%M') with CHECK_SEED=$(cat "$KEPT/$1.seed")"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# tap.awk: what the tests of one machine said, in one line for each
+# tap.awk: the results of one machine's tests, in a line for each
 #
 # Input: TAP between "### RUN name" and "### EXIT name status seconds", and at
 # the end "### DONE".  Output, separated by tabs:
@@ -13,9 +13,9 @@
 #
 # Only tests that have to run are started, so a skip is a failure.  So is a test
 # whose status, plan and points disagree: what did not run did not pass.  And so is the
-# first complaint of a shell in a test: an error in $(( )) makes bash give up the whole
-# command at the top level, perhaps a loop over all cases, and go on behind it with a plan
-# that fits what there was.
+# first complaint of a shell in a test: after an error in $(( )) bash aborts the whole
+# top-level command, perhaps a loop over all cases, and goes on with the next, so that the
+# plan fits the points that there were.
 
 function fail(text)
 {

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# test_alone.sh: two runs in one tree do not meet (alone.sh), and make check keeps its figures
-# as it does its tests; TAP
+# test_alone.sh: two runs in one tree exclude each other (alone.sh), and make check keeps its
+# figures as it keeps its tests; TAP
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 . "$here/tree_lib.sh"
 
-# begin TEST...: a run that goes on until it may, FIRST
+# begin TEST...: start a run, with the pid FIRST, that goes on until $WAY/go exists
 begin()
 {
 	"$TREE/selftests/lab/check.sh" "$@" >"$TMP/first" 2>&1 &
@@ -21,7 +21,7 @@ all_in()
 	find "$1" -printf '%p %s %T@\n' | sort
 }
 
-# refusal WHAT PID
+# refusal WHAT PID: print what a second run says
 refusal()
 {
 	echo "make $1 is running in this tree, as process $2: nothing was begun, nothing changed"
@@ -54,7 +54,7 @@ second()
 	succeeds "then another one begins" check later
 }
 
-# What a run starts and leaves behind does not have the lock.
+# Programs that a run leaves behind do not hold the lock.
 left_behind()
 {
 	local left
@@ -73,7 +73,7 @@ left_behind()
 	kill "${left[@]}"
 }
 
-# Its shell alone: what it had begun goes on.
+# Kill only the shell of a run: the test that it has started goes on.
 killed()
 {
 	local rest
@@ -93,7 +93,7 @@ killed()
 	equal "and keeps none" "" "$(find "$TREE/build/kept" -name 'waits.*')"
 }
 
-# The same between two tests, where the first one is kept and the other has not begun
+# The same between two tests, of which the first is kept and the other has not begun
 killed_between()
 {
 	local rest
@@ -138,7 +138,7 @@ figures()
 	refused "made again with another module" check figures
 }
 
-# The other commands whose runs share a folder of build/
+# The other commands that write to a folder of build/
 others()
 {
 	local what script lock out tool
@@ -165,7 +165,7 @@ others()
 	END
 }
 
-# Of two commands at once both build: the second when the first has.
+# Two commands at once both build the tools: the second waits for the first.
 build()
 {
 	local one two

@@ -12,7 +12,7 @@ export seed=47
 export KEPT_NOT='' KEPT_WORDS=newest KEPT_KERNEL=kernel KEPT_HOST=packages
 . "$here/kept.sh"
 
-# A tree of two tests that are looked at, t and figures, and of what they read
+# Make a tree of two tests, t and figures, and of the files that they read.
 make_tree()
 {
 	mkdir -p "$top"/{build/bin,circuit,docs,include,selftests/lab,tools/units}
@@ -39,7 +39,7 @@ make_tree()
 	chmod +x selftests/lab/uml-kernel.sh
 }
 
-# The tree as it was
+# Restore the tree.
 small_tree()
 {
 	rm -rf "$top" "$KEPT_OUT"
@@ -48,7 +48,7 @@ small_tree()
 	echo 1 >"$TMP/config"
 }
 
-# changes TEST BEFORE FILE: whether it is run again when this changes
+# changes TEST BEFORE FILE: true if a change of FILE makes the test run again
 changes()
 {
 	small_tree
@@ -72,7 +72,7 @@ reads()
 	done
 }
 
-# Its scripts are in lab/, and it boots 6.1 whatever kernel the tests run on
+# figures.sh has its scripts in lab/, and boots 6.1 whatever kernel the tests run on.
 figures()
 {
 	local file before
@@ -109,7 +109,7 @@ words()
 		[ "$before" = "$(KEPT_HOST='packages 2' kept_key t)" ]
 }
 
-# result_is LINE...: of t, with its TAP
+# result_is LINE...: write these lines as t's result, and some TAP
 result_is()
 {
 	printf '%b\n' "$@" >"$KEPT_OUT/t.result"
@@ -167,7 +167,7 @@ draw()
 	done
 }
 
-# A library that a test takes in by other words would not be seen
+# named() must find each library that a script of the tree sources.
 understood()
 {
 	local script missing=''
