@@ -7,20 +7,19 @@ Writes build/bench/ID.json, ID.svg, results.json, report.html and report.md.  Wh
 of them were made, and only then, docs/bench/ too.  Last line: "bench: N passed,
 N failed, N skipped", counting assertions; exit 1 when one failed.
 
---part: beside the quick ones, a part of the others, with one seed, asserted but not held
-against the calibration, which takes longer than they do.  --within: no run of them is begun
-that is expected to end later; an experiment for which no time is left is named in the output and
-not counted.  --round: the part begins with the Rth of its experiments, so that ten changes later
-it is another one.
+--part: the quick ones and a part of the others, with one seed (or all, where medians are
+asserted), asserted but not held against the calibration, which takes longer than they do.
+--within: begin no run of the part that is expected to end later; an experiment for which no time
+is left is named in the output and not counted.  --round: begin the part with the Rth of its
+experiments, so that another one comes first ten changes later.
 
 bench.py --parts N: print which experiments each part has, for K from 0 to N - 1, and make nothing.
 This follows from docs/bench/results.json and the descriptions, so it is that of one commit.
 
-bench.py --add ID ...: these into docs/bench/ beside all that is there, which is not made
-again; on the same kernels and with the same tools, of which docs/bench has the calibration.
+bench.py --add ID ...: make these and put them into docs/bench/, without making again what is
+there; only with the kernels and the tools of docs/bench, whose calibration it then uses.
 
-bench.py --report FILE: the report of results that were kept (results.json), without a
-run.
+bench.py --report FILE: make the report of kept results (results.json), without a run.
 """
 
 import argparse
@@ -67,7 +66,7 @@ def chosen(ids, quick):
 
 
 def wanted_of(every, ids, quick):
-    """Those of them that were asked for"""
+    """The descriptions that were asked for"""
     if ids:
         return [d for d in every if d["id"] in ids]
     return [d for d in every if d.get("quick") or not quick]
@@ -89,7 +88,7 @@ def needs_calibration(labs, every, wanted, whole=False):
     refused (or is wanted at all, for a whole report), but for those wanted anyway."""
     kernels = set()
     for d in (d for d in wanted if "calibrates" not in d):
-        # A kernel that cannot be had is its experiments' failure, not everybody's
+        # A kernel that cannot be had fails its own experiments, not all of them
         with contextlib.suppress(BenchError):
             kernels |= {kernel for kernel, why in objections(labs, d).items()
                         if why or whole}
@@ -101,8 +100,8 @@ def needs_calibration(labs, every, wanted, whole=False):
 
 
 def busy():
-    """Load on every processor, while something is made a second time; it ends
-    with us, however that is."""
+    """[process]: load on every processor; the processes end with this program, however that
+    ends"""
     return [subprocess.Popen(["sh", "-c", "while kill -0 $PPID 2>/dev/null; do :; done"])
             for _ in range(os.cpu_count())]
 
@@ -135,8 +134,8 @@ def in_bins(parts, start, every):
 
 
 def series(raw, every):
-    """{flow: [[s, Mbit/s]]}, means of so many seconds each.  stream.py has no parts of
-    its whole."""
+    """{flow: [[s, Mbit/s]]}, means of so many seconds each; not of stream.py, which reports
+    its whole only"""
     return {name: [[t, size * 8 / 1e6 / every] for t, size in
                    in_bins(raw.received(name), flow["start"], every)]
             for name, flow in raw.flows.items() if flow["tool"] != "stream"}
@@ -167,7 +166,7 @@ def every_of(plot):
 
 
 def seconds_of(folder):
-    """That its machine took, when it was made"""
+    """Seconds of real time that the run's machine took"""
     return float((folder / "done").read_text(encoding="utf-8"))
 
 
@@ -209,13 +208,14 @@ class Machines:
                 for run in runs]
 
     def _search(self, d, runs, what):
-        """One label's; what was left of it, it may not have needed"""
+        """Search for one label, then correct the number of runs left: the search may have
+        needed fewer"""
         found = search.carry_out(d, what, lambda run: self._make(d["id"], run))
         self._count(d, runs)
         return found
 
     def _count(self, d, runs):
-        """How many are to be made of it"""
+        """Tell the progress how many runs of it are left"""
         if "search" in d:
             todo = sum(search.left(d, run, self._kept) for run in runs if run["seed"] == 1)
         else:
@@ -223,12 +223,12 @@ class Machines:
         self.progress.wants(d["id"], todo)
 
     def _kept(self, run):
-        """Its folder, if it was made, by an earlier bench or this one"""
+        """The run's folder if an earlier bench or this one has made it, else None"""
         folder = self.labs.on(run["kernel"]).folder_of(run)
         return folder if (folder / "done").exists() else None
 
     def _make(self, name, run):
-        """Its folder"""
+        """The run's folder, made if it is not there yet"""
         if folder := self._kept(run):
             return folder
         if name in self.dropped:    # a search that had begun
@@ -250,19 +250,19 @@ class Machines:
         return [pair for future in futures for pair in future.result()]
 
     def drop(self, d):
-        """What has not begun of it need not"""
+        """Cancel the experiment's runs that have not started"""
         self.dropped.add(d["id"])
         for future in self.started[d["id"]][1] or ():
             future.cancel()
 
     def end(self):
-        """No more runs; those that have begun are waited for"""
+        """Start no more runs, and wait for those that have begun"""
         self.dropped.update(self.started)
         self.pool.shutdown(cancel_futures=True)
 
 
 def keep_series(experiment, folders, drawn):
-    """Over time, of one seed of each run: @drawn, {label: seed}"""
+    """Keep each run's series over time, of one seed: @drawn, {label: seed}"""
     plot = experiment["description"].get("plot", {})
     for run, folder in folders:
         if run["seed"] != drawn.get(run["label"]) or run.get("at", "found") != "found":
@@ -332,7 +332,7 @@ def keep(experiment):
 
 
 def version_of(*words):
-    """What a tool says of itself, in its first line"""
+    """The first line of a tool's version"""
     said = subprocess.run(words, capture_output=True, text=True, check=False)
     return ((said.stdout or said.stderr).splitlines() or ["unknown"])[0].strip()
 
@@ -395,7 +395,7 @@ def bench(options):
     """Everything that was asked for: [passed, failed, skipped]"""
     every, wanted = chosen(options.ids, options.quick)
     progress = Progress([DOCS, OUT])
-    # What this machine has measured since would move experiments from part to part.
+    # Not OUT: what this machine has measured since would move experiments from part to part.
     turn = by_turns(every, wanted, Progress([DOCS]).each, options.part, options.round)
     names = [d["id"] for d in turn]
     OUT.mkdir(parents=True, exist_ok=True)
@@ -449,7 +449,7 @@ def made(labs, machines, wanted, progress, quick):
 
 
 def same_lab(labs, wanted, about):
-    """Else what is added would not be of the lab that its page tells of"""
+    """Raise BenchError unless kernels and tools are those that docs/bench was made with"""
     for d in wanted:
         for kernel in {run["kernel"] for run in runs_of(d)}:
             if labs.on(kernel).kernel_hash() not in about["hashes"]:
@@ -463,7 +463,7 @@ def same_lab(labs, wanted, about):
 
 
 def joined(kept, done, commit):
-    """What was kept, with what was made now in its place or behind it, and with its commit"""
+    """@kept, with what was made now, and its commit, in the place of what it replaces or last"""
     now = {e["description"]["id"]: {**e, "commit": commit} for e in done}
     found = [now.pop(e["description"]["id"], e) for e in kept]
     return found + list(now.values())
@@ -491,7 +491,7 @@ def add(options):
 
 
 def current(description, now):
-    """What the tree says today of an experiment that was made; @now: {id: description}"""
+    """The tree's present description of an experiment; @now: {id: description}"""
     name, _, kernel = description["id"].partition(".")
     if kernel in descriptions.KERNELS:
         return calibration.on(kernel, now[name])
@@ -499,15 +499,15 @@ def current(description, now):
 
 
 def kept_now(done, again=()):
-    """What was made, with the words of the tree; but for those @again, which others take the
-    place of: these may have runs that were not there"""
+    """@done, each with the tree's present description; but not those of @again, which new
+    results are to replace: their descriptions may have other runs now"""
     now = {d["id"]: d for d in descriptions.load_all()}
     return [e if e["description"]["id"] in again
             else results.refreshed(e, current(e["description"], now)) for e in done]
 
 
 def made_again(path):
-    """The report of @path, and of what is in docs/ there: [passed, failed, skipped]"""
+    """Make the report of @path again, in docs/ too if @path is there: [passed, failed, skipped]"""
     about, done = results.read(path)
     done = kept_now(done)
     OUT.mkdir(parents=True, exist_ok=True)

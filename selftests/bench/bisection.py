@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The lowest rung of a ladder that holds, found with few tries.
 
-It is assumed that the rungs above one that holds hold, too.  So most are not tried; of the
-answer itself nothing is assumed: it holds with every seed, and the rung below was tried.
+It assumes that the rungs above one that holds hold, too, so that it need not try most of them.
+It assumes nothing about the answer itself: that holds with every seed, and the rung below was
+tried.
 """
 
 import math

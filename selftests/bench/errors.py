@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the bench raises: a sentence for the person who runs it, and that its time is over."""
+"""Exceptions of the bench: an error, for the person who runs it, and the end of its time."""
 
 
 class BenchError(Exception):
@@ -7,4 +7,4 @@ class BenchError(Exception):
 
 
 class TimeIsOver(Exception):
-    """A run of the part that is made by turns was not begun: another change makes it."""
+    """No time was left for a run of CI's rotating part; a later change makes it."""

@@ -4,9 +4,9 @@
 The axes of vary are crossed; the keys of one axis change together.  A run's label
 is made of the axes' values (or of the axis' own label).
 
-Where something is searched, a run is made for each value that is tried, and which these
-are the earlier ones say: runs_of() has what is searched for each label, and with_value()
-is the description of the runs of one value.
+A search makes a run for each value that it tries, and earlier runs decide which value is
+next: runs_of() has what is searched for each label, and with_value() is the description of
+the runs of one value.
 """
 
 import copy
@@ -25,8 +25,8 @@ HEADERS = 52        # IPv4, TCP with timestamps
 HEADERS_6 = 72      # IPv6 instead
 GSO = 65536         # bytes in a GSO packet, if nothing else is said
 LOWAT_TIME = 1e-3   # s
-LOWAT_MOST = 65536  # bytes: twice of it is tcp_rmem's default, which more would raise
-LOWAT_BUFFERS = 16 << 20    # bytes, of which that is no part
+LOWAT_MOST = 65536  # bytes; twice that is tcp_rmem's default, which a larger one would raise
+LOWAT_BUFFERS = 16 << 20    # bytes, beside which LOWAT_MOST is little
 MEMORY = "6G"       # of the machine; sparse: only what the windows fill is ever there
 
 
@@ -51,8 +51,8 @@ def runs_of(description):
 
 
 def _search(varied, run):
-    """What is tried for a run, and what it must keep to; by all of it, it finds what it
-    finds"""
+    """The values that a search tries for a run, and the bound of its measure; its result depends
+    on all of this"""
     search = varied["search"]
     low, high = ends = [number_for(search[key], run) for key in ("from", "to")]
     if not all(isinstance(end, (int, float)) for end in ends) or not 0 < low < high < math.inf:
@@ -73,7 +73,7 @@ def _search(varied, run):
 
 
 def with_value(description, value):
-    """The same, without a search: what it searches has this value"""
+    """The description without its search, with this value of the key that is searched"""
     search = description["search"]
     found = copy.deepcopy({key: part for key, part in description.items()
                            if key != "search"})
@@ -98,7 +98,7 @@ def made_for(description):
 
 
 def seeds_of(description, names):
-    """How often a run of these names is made"""
+    """How many seeds a run with these names has"""
     asked = description.get("seeds", 1)
     if not isinstance(asked, dict):
         return asked
@@ -106,7 +106,7 @@ def seeds_of(description, names):
 
 
 def _apply(varied, axis, i):
-    """Set one axis' keys to their i-th values; the label they give."""
+    """Set one axis' keys to their i-th values; returns the label that they give."""
     for key, values in axis.items():
         if key == "label":
             continue
@@ -118,7 +118,7 @@ def _apply(varied, axis, i):
 
 
 def _put(varied, key, value):
-    """What a dotted key names has this value"""
+    """Set what a dotted key names to this value."""
     kind, name = key_of(key)
     if kind in LISTS:
         which = key.split(".")[1]
@@ -178,9 +178,9 @@ def _sender(sender, size, wire):
 
 
 def _lowat(hosts, size, rate):
-    """SO_RCVLOWAT: a receiver's program is woken by so many bytes.  Where time costs
-    nothing it would be woken by each frame, of which most of a run's real time goes by.
-    What a millisecond brings is enough, and no part of a large buffer."""
+    """SO_RCVLOWAT: how many bytes wake a receiver's program.  In virtual time each frame
+    would wake it, which would take most of a run's real time.  The bytes of a millisecond
+    are enough, and little beside a large buffer."""
     buffers = size(hosts, "buffers")
     if "lowat" in hosts or not buffers or buffers < LOWAT_BUFFERS:
         return size(hosts, "lowat", "1B")

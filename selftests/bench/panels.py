@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a plot shows: its panels, their lines, and what stands beside the axes.
 
-over_time   goodput of every flow, half a second each or `every`: a line for each, of
-            several seeds of the one that seeds.py says;
-            of a program that works in bursts, means over `mean` of that
+over_time   goodput of every flow, in steps of half a second or `every`: a line for each
+            flow, of several seeds that which seeds.py chooses; for a program that
+            works in bursts, means over `mean`
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
 arrivals    the first frames at the receiver, each at its time
-bars        for what lies on no line: a cluster for each value of the first axis, a
-            bar in it for each measure and value of the others; crosses are the
+bars        for values that lie on no line: a cluster for each value of the first axis,
+            with a bar for each measure and value of the others; crosses are the
             paper's
 
-More than MOST lines are not to be told apart in one panel: then there are several, with
+More than MOST lines cannot be told apart in one panel: then there are several panels, with
 the same axes.  Nothing here draws (plots.py does).
 """
 
@@ -27,7 +27,7 @@ from errors import BenchError
 from judge import shown
 
 MOST = 6
-# More than the line's rate comes when a hole is filled
+# Above the line's rate: when a hole is filled, the data behind it arrive at once
 WAITED = "with what had waited behind a lost frame"
 WAYS = ("one", "run", "flow", "line")      # into panels, the first that is enough
 
@@ -106,7 +106,7 @@ def _ways_of(label, values, flow, flows):
 
 
 def over_time(experiment, asked):
-    """Means over `every`: what stood behind a hole comes all at once."""
+    """Means over `every`, as data behind a hole are delivered all at once"""
     what = "goodput, Mbit/s"
     if asked.get("resent"):
         what += f"; below: segments sent again in {asked.get('every', '0.5s')}"
@@ -144,8 +144,8 @@ def _in_time(experiment, asked, what):
 
 
 def runs_of(experiment, asked):
-    """[([label], {flow: points})]: those that the plot names; where it asks for `same`, runs
-    that are the same to the last point are one"""
+    """[([label], {flow: points})] of the runs that the plot names; where it asks for `same`, runs
+    that are equal to the last point are one"""
     found = []
     for label, flows in experiment["series"].items():
         if label not in asked.get("runs", [label]):
@@ -159,8 +159,8 @@ def runs_of(experiment, asked):
 
 
 def drawn_of(points, asked):
-    """Those before `until`; where the plot asks for means, the mean of each stretch, at
-    its middle.  A stretch that the end cuts to less than half is none."""
+    """The points before `until`; where the plot asks for means, the mean of each stretch, at
+    its middle.  A last stretch of less than half the points is left out."""
     points = [(t, y) for t, y in points if t < asked.get("until", math.inf)]
     if "mean" not in asked:
         return points
@@ -178,8 +178,8 @@ def resent_of(experiment, label, flow):
 
 
 def most_resent(plot, columns):
-    """At one point, of each row of so many panels: few beside none are still to be seen where
-    another row has hundreds.  None: it is not drawn"""
+    """Largest number of resent segments at one point, for each row of panels: each row has its own
+    scale, so that few stay visible when another row has hundreds.  None: it is not drawn"""
     rows = [plot.panels[at:at + columns] for at in range(0, len(plot.panels), columns)]
     numbers = [[n for panel in row for line in panel.lines for _, n in line.resent]
                for row in rows]
@@ -192,7 +192,7 @@ def names_of(asked):
 
 
 def common_of(names):
-    """What they all begin with, to a comma: said once, beside the axis"""
+    """The beginning, up to a comma, that all names share: written once, beside the axis"""
     heads = {name.split(", ")[0] for name in names}
     return heads.pop() if len(heads) == 1 and all(", " in n for n in names) else ""
 
@@ -210,7 +210,7 @@ def groups_of(experiment, names):
 
 
 def kept(value, log):
-    """None: it is not drawn, as it is nowhere on this axis"""
+    """The value, or None if this axis has no place for it, so that it is not drawn"""
     if value is None or math.isinf(value) or "y" in log and value <= 0:
         return None
     return value

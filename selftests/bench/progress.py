@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """How far a bench is, and how long what is left will take.
 
-By runs and not by experiments: one has two of them, another a hundred, and what an
-earlier bench has left need not be made again.
+Counted by runs and not by experiments: one experiment has two runs, another a hundred, and
+runs that an earlier bench has made are not made again.
 """
 
 import sys
@@ -38,8 +38,8 @@ def seconds_left(known, made, todo, jobs):
 
 
 class Progress:
-    """Of a bench; @folders: where earlier results may be, the later ones the more
-    telling."""
+    """The progress of a bench; @folders: where earlier results may be, the last one that knows
+    an experiment counts"""
 
     def __init__(self, folders):
         self.each = {}          # id: s that one of its runs took
@@ -81,7 +81,7 @@ class Progress:
                       flush=True)
 
     def experiment_ended(self, name):
-        """And nothing more is wanted of it"""
+        """Count the experiment, and none of its runs as left."""
         with self.lock:
             self.todo.pop(name, None)
             self.ended += 1

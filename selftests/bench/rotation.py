@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parts of the bench for CI: each change makes one of them, ten changes make all, as far as
-its time allows."""
+"""Parts of the bench for CI: each change makes one of ten, as far as its time allows."""
 
 import time
 
@@ -48,7 +47,7 @@ def from_there(names, n):
 
 
 class Deadline:
-    """When the runs of these experiments are to have ended"""
+    """The time by which the runs of these experiments have to end"""
 
     def __init__(self, minutes=None, names=(), now=time.monotonic):
         self.names = set(names)
@@ -56,5 +55,5 @@ class Deadline:
         self.ends = None if minutes is None else now() + 60 * minutes
 
     def is_over_for(self, name, takes):
-        """@name: an experiment; @takes: s, one of its runs"""
+        """Whether a run of experiment @name, which takes @takes seconds, would end too late"""
         return self.ends is not None and name in self.names and self.now() + takes > self.ends

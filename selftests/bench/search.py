@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A search: the runs that it makes, one after the other, and what they found.
 
-Each is an ordinary run, of the description with one value, and is kept as such.  It has,
-beside what every run has, its `value`, the `figure` that the search looked at, and what it
-is of the answer (`at`): "found", one for each seed; "below", one with a seed that does not
-hold; or "tried".
+Each is an ordinary run of the description with one value, and is kept as such.  In addition
+it has its `value`, the `figure` that the search compared, and its place in the answer
+(`at`): "found", one for each seed; "below", one with a seed with which the step below does
+not hold; or "tried".
 """
 
 import bisection
@@ -19,7 +19,7 @@ class NotMade(Exception):
 
 
 def run_with(description, label, value, seed):
-    """The ordinary run with that value"""
+    """The ordinary run with this value and seed"""
     return next(run for run in expand.runs_of(expand.with_value(description, value))
                 if run["label"] == label and run["seed"] == seed)
 
@@ -67,13 +67,13 @@ def left(description, what, folder_of):
         carry_out(description, what, kept)
     except NotMade:
         return max(expand.tries_of(description, what) - made, 1)
-    except BenchError:      # which is said when it is its turn
+    except BenchError:      # reported when the experiment's turn comes
         pass
     return 0
 
 
 def kept(runs):
-    """{label: [[value, seed, figure, at]]}: all that was tried, as results.json has it"""
+    """{label: [[value, seed, figure, at]]} of all runs of a search, as results.json has it"""
     found = {}
     for run in runs:
         found.setdefault(run["label"], []).append(
@@ -82,7 +82,7 @@ def kept(runs):
 
 
 def runs_again(description, experiment):
-    """The runs that the rows are of: all of them, or those that a search ended with"""
+    """The runs that make the rows: all of them, or of a search those of its answer"""
     if "search" not in description:
         return expand.runs_of(description)
     return [{**run_with(description, label, value, seed), "at": at}

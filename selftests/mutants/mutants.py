@@ -3,12 +3,12 @@
 """mutants.py [--list] [--share K/N] [NAME ...]: does a test fail for each wrong line?
 
 A mutant is one wrong line, and the test that must fail because of it (*.toml beside this
-file; module.toml's head says how one is written).  Each is put into a copy of the tree, built,
-and that one test is run there by selftests/lab/check.sh.  A mutant is killed when a point of
-the test fails, or the test hangs or dies; before any of them, the test must pass on the
-copy as it is.  What does not build is an error of the list.
+file; module.toml's head explains the keys).  Put each into a copy of the tree, build that, and
+run the one test there by selftests/lab/check.sh.  A mutant is killed when a point of the test
+fails, or the test hangs or dies; before its mutants, each test must pass on the unchanged copy.
+A mutant that does not build is an error of the list.
 
---list: look whether the list fits the tree, and run nothing; TAP.
+--list: check that the list fits the tree, and run nothing; TAP.
 --share K/N: every Nth mutant, from the Kth on (0 to N - 1).
 
 Last line: "mutants: N killed, N survived, N in error"; exit 1 unless all were killed.
@@ -35,9 +35,9 @@ import tap  # noqa: E402  (of the folder above)
 TOP = HERE.parent.parent
 OUT = TOP / "build" / "mutants"
 LOOK_S = 0.2		# from one look at a running test to the next
-HANGS = 4		# times as long as without the mutant, and
-HANGS_S = 60		# that much, is a test that hangs
-# tests of many files, of which a mutant may name the one that must fail: all take minutes
+HANGS = 4		# a test hangs when it takes so many times as long as without the mutant,
+HANGS_S = 60		# and so many seconds more
+# tests of many files, which take minutes: a mutant may name the file that must fail
 PARTS = {
     "unit": (("tools/tests", "selftests/unit"), ".c"),
     "bench": (("selftests/bench",), ".py"),
@@ -90,7 +90,7 @@ def has_lab(path, lab):
 
 
 def is_part(test, part):
-    """Whether check.sh finds this file, which has some of the test's points"""
+    """Whether check.sh finds this file, a part of the test"""
     folders, end = PARTS[test]
     return part.startswith("test_") and \
         any((TOP / folder / f"{part}{end}").is_file() for folder in folders)
@@ -134,13 +134,13 @@ class Copy:
         self.top = OUT / str(number)
         self.log = OUT / f"{number}.log"
         shutil.rmtree(self.top, ignore_errors=True)
-        # what was built in the tree names files of the tree
+        # without what was built in the tree, as it has paths of the tree in it
         left = {str(TOP): {"build", ".git"}}
         shutil.copytree(TOP, self.top, symlinks=True,
                         ignore=lambda folder, _: left.get(folder, set()))
 
     def build(self, mutant=None):
-        """Of what changed; False if that is refused"""
+        """Build what has changed; False if that fails"""
         commands = []
         if mutant is None or not mutant.file.endswith(".py"):
             commands.append(["make", "-s", "tools", "tests-bin"])
@@ -152,14 +152,14 @@ class Copy:
                        for command in commands)
 
     def put(self, mutant, old, new):
-        """@old becomes @new, in a file that is newer than all that was made of it"""
+        """Replace @old by @new; the file is then newer than all that was built from it"""
         path = self.top / mutant.file
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1 or not old
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def fails(self, test, part, limit_s):
-        """"", or the point that fails; a test that hangs or leaves nothing fails, too"""
+        """"" if the test passes, or why it fails: a point, a timeout, or that it died"""
         said = self.top / "build" / "check" / f"{test}.tap"
         said.unlink(missing_ok=True)
         with open(self.log, "a", encoding="utf-8") as log, \
@@ -200,7 +200,7 @@ class Run:
         self.count = {"killed": 0, "survived": 0, "in error": 0}
 
     def say(self, verdict, mutant, text):
-        """A line for each as it ends, and how much is left"""
+        """Print the result of a mutant, and how much time is left."""
         self.done += 1
         self.count[verdict] += 1
         gone = time.monotonic() - self.began
@@ -209,7 +209,7 @@ class Run:
               f" {mutant.test}: {text}", flush=True)
 
     def begin(self, workers):
-        """Copies that are built"""
+        """Make the copies and build them."""
         for number in range(workers):
             copy = Copy(number)
             if not copy.build():
@@ -217,8 +217,8 @@ class Run:
             self.copies.put(copy)
 
     def baseline(self, tested):
-        """How long a mutant's run of @tested, a test and its part, may take: the test has to
-        pass as it is"""
+        """Run @tested, a test and its part, without a mutant: it has to pass, and how long it
+        takes limits the runs with one."""
         copy = self.copies.get()
         began = time.monotonic()
         why = copy.fails(*tested, 1800)
@@ -248,7 +248,7 @@ class Run:
         self.begin(workers)
         with concurrent.futures.ThreadPoolExecutor(workers) as pool:
             list(pool.map(self.baseline, sorted({(m.test, m.part) for m in self.mutants})))
-            # those of one file beside each other: what is built anew stays little
+            # those of one file one after the other, so that little is built each time
             list(pool.map(self.one, sorted(self.mutants, key=lambda m: (m.file, m.name))))
         print("mutants: " + ", ".join(f"{n} {verdict}"
                                       for verdict, n in self.count.items()))
@@ -256,7 +256,7 @@ class Run:
 
 
 def chosen(mutants, names, share):
-    """Those that were asked for"""
+    """The mutants that were asked for"""
     unknown = set(names) - {m.name for m in mutants}
     if unknown:
         raise SystemExit(f"mutants: none is called {', '.join(sorted(unknown))}")
