@@ -3,9 +3,9 @@
 """users.py serve PORT CC | ask ADDRESS PORT USERS SECONDS: short flows in a closed loop.
 
 A user thinks, asks for a file over a new connection, has it, closes, and thinks again:
-the traffic of "Routers with tiny buffers", section 4.1.1.  After SECONDS whoever still
-waits gives up, and the server is told to end.  Both ends print a line of JSON; that of
-the asking one has every file that came whole, and what came by the second, as iperf3's.
+the traffic of "Routers with tiny buffers", section 4.1.1.  After SECONDS users that still
+wait give up, and the server is told to end.  Both ends print a line of JSON; that of the
+asking end has every file that arrived whole, and the bytes of each second, as iperf3's has.
 
 Each user draws from a generator of its own, seeded with its number and the Ethernet
 address of the asking host.  The machine draws that address when it makes the network, so
@@ -48,13 +48,13 @@ class User:
 
 
 class Over(Exception):
-    """Nobody will ask again"""
+    """The asking end has finished"""
 
 
 async def answer(link, sizes):
-    """One file; who asks for none wants the server to end"""
+    """Serve one file; a request for 0 bytes ends the server"""
     loop = asyncio.get_running_loop()
-    with link, contextlib.suppress(ConnectionError):    # by whoever gives up
+    with link, contextlib.suppress(ConnectionError):    # of a user who gives up
         asked = await loop.sock_recv(link, 32)
         if asked == b"0\n":
             raise Over
@@ -67,7 +67,7 @@ async def answer(link, sizes):
 
 
 async def serve(options):
-    """Files for whoever asks, until one asks for none"""
+    """Serve files until a request for 0 bytes"""
     loop, sizes = asyncio.get_running_loop(), []
     with socket.create_server(("", options.port), backlog=BACKLOG) as listener:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION,
@@ -101,14 +101,14 @@ class Asking:
         return self.loop.time() - self.began
 
     async def download(self, size):
-        """One file of so many bytes; 0: the server is to end"""
+        """Fetch a file of @size bytes; 0 ends the server"""
         with socket.socket() as link:
             link.setblocking(False)
             await self.loop.sock_connect(link, self.server)
             await self.loop.sock_sendall(link, b"%d\n" % size)
             left = size
             while left:
-                # Woken by each frame, a reader would only cost time
+                # Without this each frame would wake the reader, which only costs time
                 link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT,
                                 min(left, AT_ONCE))
                 got = await self.loop.sock_recv_into(link, self.buffer)
@@ -139,7 +139,7 @@ def binned(files):
 
 
 async def ask(options):
-    """For so many seconds; then all end"""
+    """Run all users for the seconds of @options, then end them and the server"""
     seed = ADDRESS.read_text("ascii").strip() if ADDRESS.exists() else "none"
     asking = Asking(options, seed)
     try:
@@ -149,7 +149,7 @@ async def ask(options):
     except TimeoutError:
         pass
     finally:
-        asking.seconds.pop()        # what came while all ended
+        asking.seconds.pop()        # what arrived after the last full second
         await asking.download(0)
     return {"users": options.users, "seed": seed, "bytes": sum(asking.seconds),
             "finished": len(asking.files), "bins": binned(asking.files),
@@ -181,7 +181,7 @@ def words():
 def main():
     """Either end"""
     options = words()
-    # The kernel's 1024 are too few for thousands of users, and 4096 may be had
+    # Raise the soft limit of 1024 files, too few for thousands of users, to the hard limit
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     print(json.dumps(asyncio.run(options.do(options))))
