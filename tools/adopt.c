@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Find them, and give them circuit: see adopt.h.
+ * Find a circuit's connections, and give them circuit: see adopt.h.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -33,7 +33,7 @@ static bool has_circuit(const char *algorithm)
 	return !strcmp(algorithm, ALGORITHM) || !strcmp(algorithm, RENO);
 }
 
-/* What an MPTCP socket is given all its subflows get, to whichever peer they are. */
+/* An option set on an MPTCP socket applies to all its subflows, whatever their peer. */
 enum fate fate_of(const struct conn *c)
 {
 	if (has_circuit(c->algorithm))
@@ -42,7 +42,7 @@ enum fate fate_of(const struct conn *c)
 		return FATE_MPTCP;
 	if (c->inode)
 		return FATE_WANTED;
-	/* a process that has it would have to close it first, to get there */
+	/* a socket reaches these states only after its process has closed it */
 	return c->state == TCP_FIN_WAIT1 || c->state == TCP_CLOSING || c->state == TCP_LAST_ACK ?
 	       FATE_ORPHANED : FATE_UNACCEPTED;
 }
@@ -63,7 +63,7 @@ static int keep(struct adoption *ad, const struct conn *c)
 	return 0;
 }
 
-/* Those that one of its prefixes holds; that of another may be longer. */
+/* Keep connections in one of the object's prefixes; another's may be longer (drop_others()). */
 static int on_conn(const struct conn *c, void *data)
 {
 	const struct finder *f = data;
@@ -77,7 +77,7 @@ static int on_conn(const struct conn *c, void *data)
 	return 0;
 }
 
-/* The device is asked for only where it matters. */
+/* Ask for the device only if a circuit depends on it. */
 static const struct live *circuit_of(const struct rules *rs, struct nl *nl,
 				     const struct conn *c)
 {
@@ -109,7 +109,7 @@ static int compare(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-/* The connections of @of, one of @ls, which are all circuits that there are. */
+/* Find the connections of @of, one of @ls, which has all circuits. */
 int adoption_find(struct adoption *ad, const struct lives *ls, const struct live *of,
 		  struct err *e)
 {
@@ -147,7 +147,7 @@ static int duplicate(struct adoptee *a, const struct holder *h)
 	return fd;
 }
 
-/* Another file may have the number by now, and another socket the inode. */
+/* By now another file may have the number, and another socket the inode. */
 static enum fate look_at(int fd, const struct conn *c)
 {
 	uint64_t cookie = 0;
@@ -209,10 +209,10 @@ static int work(void *data)
 }
 
 /*
- * Where its process has closed it meanwhile, close(2) of the duplicate is the last one, and
- * waits for as long as that process had it linger (SO_LINGER); what a process has open when it
- * ends does not (inet_release()).  So each is the work of one that ends behind it.  It has its
- * own descriptors and this one's memory, of which nothing is copied.
+ * If the socket's process has closed it meanwhile, close(2) of the duplicate is the last one and
+ * waits for as long as SO_LINGER says; a file that is open when its process exits does not wait
+ * (inet_release()).  So each adoption is done by a child that then exits.  The child has its own
+ * descriptors and shares our memory, so that nothing is copied.
  */
 static enum fate adopt(struct adoptee *a, const struct holder *h)
 {
@@ -222,7 +222,7 @@ static enum fate adopt(struct adoptee *a, const struct holder *h)
 
 	a->fate = FATE_REFUSED;
 	a->step = "clone";
-	a->error = EINTR;	/* unless it comes to its end */
+	a->error = EINTR;	/* unless the child runs to its end */
 	pid = clone(work, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &w);
 	if (pid < 0)
 		a->error = errno;
@@ -236,7 +236,7 @@ static bool is_open(const struct adoptee *a)
 	return a->fate == FATE_WANTED || a->fate == FATE_REFUSED || a->fate == FATE_CLOSED;
 }
 
-/* Another process may hold it, too, and give what the first did not. */
+/* If one process that holds a socket did not let us, try the next one that holds it. */
 static bool on_holder(const struct holder *h, void *data)
 {
 	const struct adoptee key = { .conn.inode = h->inode };

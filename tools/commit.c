@@ -2,11 +2,11 @@
 /*
  * State, change, state again.
  *
- * The state is complete on disk, with what each item is about to be, before the first
- * change, and once more without that after the last.  If anything fails the
- * changes made are taken back in reverse and the file of before is put in its place.
- * Killed in between, the next command that changes anything finds on disk what it has
- * to know, and goes back to the list of before with its own changes.
+ * Before the first change the whole state is on disk, with the target of each item, and
+ * after the last once more without the targets.  If anything fails the changes made are
+ * taken back in reverse, and the earlier file is restored.  If the command is killed in
+ * between, the next one that changes anything finds on disk what it needs, and goes back
+ * to the earlier list before it makes its own changes.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct job {
 	bool had_module;	/* we loaded it before this run */
 };
 
-/* Somebody undid what the state tells of: it is set again, and the state stays as it is. */
+/* Somebody undid what the state has: the item is set again, and the state does not change. */
 static bool is_undone(const struct diff *d, const struct item *it)
 {
 	const struct base *b = item_base(d, it);
@@ -46,13 +46,13 @@ static int prepare_item(struct diff *d, struct item *it)
 	}
 	b = item_base(d, it);
 	b->ifindex = it->ifindex;
-	/* somebody's does not become ours, where the run ends before it changes it */
+	/* an item of somebody else's stays theirs if the run ends before it changes it */
 	if (it->fresh || item_is_ours(d, it))
 		rc = state_text(st, &b->ours, it->now);
 	return rc ?: state_text(st, &b->next, it->target);
 }
 
-/* Each item that changes has a base, which tells what it is and what it will be. */
+/* Give each item that changes a base, with what it is and what it will be. */
 static int prepare(struct diff *d, struct err *e)
 {
 	uint32_t i;
@@ -64,13 +64,13 @@ static int prepare(struct diff *d, struct err *e)
 	return rc ? err_set(e, rc, "out of memory") : 0;
 }
 
-/* The module is the machine's, and its note is written before it is loaded. */
+/* Note on disk that we load the module, for the whole machine, before it is loaded. */
 static int keep_module(struct job *job, bool keep, struct err *e)
 {
 	return store_keep_module(job->store, keep, e);
 }
 
-/* Which load of it is ours; what need not have room for that goes on without. */
+/* Note which load of it is ours; unless all has to succeed, go on if that fails. */
 static int know_module(struct job *job, struct err *e)
 {
 	int rc = store_know_module(job->store, e);
@@ -78,7 +78,7 @@ static int know_module(struct job *job, struct err *e)
 	return job->resolve == ALL_OR_NONE ? rc : 0;
 }
 
-/* What the kernel says of a route that it had, once what that leads by is gone. */
+/* The kernel's errors for a route whose device or gateway is gone */
 static bool leads_nowhere(int rc)
 {
 	return rc == -ENODEV || rc == -ENETDOWN || rc == -ENETUNREACH || rc == -EHOSTUNREACH ||
@@ -86,8 +86,8 @@ static bool leads_nowhere(int rc)
 }
 
 /*
- * Without us the route of before would have gone with its device: there is nothing to go
- * back to, and ours goes all the same.
+ * Without us the earlier route would have gone with its device: do not restore it, but
+ * remove ours all the same.
  */
 static int go_without(struct job *job, uint32_t i, struct err *e)
 {
@@ -128,7 +128,7 @@ static int make(struct job *job, uint32_t i, struct err *e)
 		return 0;
 	}
 	if (rc && job->resolve != ALL_OR_NONE) {
-		/* nor is it by the step before, where it was gone for a moment */
+		/* an earlier step that only removed it for a moment does not count */
 		job->d->of[i]->made = false;
 		note(job->notes, "%s", e->text);
 		job->out->failed++;
@@ -145,7 +145,7 @@ static int make(struct job *job, uint32_t i, struct err *e)
 
 /* --- many ------------------------------------------------------------------ */
 
-/* Changes from @first on that are made at once, 0 = they are not worth it */
+/* Number of changes from @first on to make at once, 0 = too few for that */
 static uint32_t count_many(const struct diff *d, uint32_t first)
 {
 	uint32_t n = 0;
@@ -189,7 +189,7 @@ static bool is_made(const struct change *c, struct backend *b)
 	       item_became(b, c->kind, c->name, c->from, c->to, now, &unused) == 1;
 }
 
-/* Those that the kernel has now. */
+/* Find out which of these changes the kernel has made. */
 static void find_made(struct job *job, uint32_t first, uint32_t n)
 {
 	struct diff *d = job->d;
@@ -206,7 +206,7 @@ static void find_made(struct job *job, uint32_t first, uint32_t n)
 	d->backend->ahead(d->backend, NULL, 0);
 }
 
-/* What was not made so is made alone, and then says why it cannot be. */
+/* Make the others one by one, which shows why one cannot be made. */
 static int make_many(struct job *job, uint32_t first, uint32_t n, struct err *e)
 {
 	int rc = post_many(job->d, first, n, e);
@@ -224,8 +224,8 @@ static int make_many(struct job *job, uint32_t first, uint32_t n, struct err *e)
 /* --- back ------------------------------------------------------------------ */
 
 /*
- * What is as it was is not written: who may not load a module may not remove it either.
- * An item that is not there, as of an older module, has nothing to take back.
+ * Do not write what is as it was: a user who may not load a module may not remove it either.
+ * An item that is not there, as with an older module, has nothing to take back.
  */
 static int take_back(const struct change *c, struct backend *b, struct err *e)
 {
@@ -236,12 +236,12 @@ static int take_back(const struct change *c, struct backend *b, struct err *e)
 	if (rc == -ENOENT || (!rc && item_equal(c->kind, c->name, now, c->from)) ||
 	    b->find(b, c->kind, c->name, c->from, now, &unused) == 1)
 		return 0;
-	/* what is gone comes back beside whatever else has its name */
+	/* restore what is gone beside whatever has its name now */
 	return faulty_set(b, c->kind, c->name, strcmp(c->to, "absent") ? c->to : c->from, c->from,
 			  e);
 }
 
-/* False if something would not go back: the state on disk stays as it is. */
+/* False if something could not be taken back: the state on disk stays as it is. */
 static bool rollback(struct job *job, uint32_t tried)
 {
 	bool back = true, module = false;
@@ -270,7 +270,7 @@ static bool rollback(struct job *job, uint32_t tried)
 
 /*
  * An item that is as it was before, or went with its device, needs no base any more, unless
- * the change waits: on the way back, perhaps with a full disk, what it was must be known.
+ * the change waits for confirmation: the way back, perhaps with a full disk, needs the base.
  */
 static int settle_item(struct diff *d, struct item *it)
 {
@@ -284,7 +284,7 @@ static int settle_item(struct diff *d, struct item *it)
 	}
 	if (!b || it->left || (it->held && !it->made))
 		return 0;
-	/* one that is held may be wanted by who cannot say so now */
+	/* keep the base of a held item: a circuit that cannot be planned now may want it */
 	if (gone || (!waits && !it->held &&
 		     item_equal(it->kind, it->name, it->target, b->before))) {
 		base_clear(b);
@@ -295,7 +295,7 @@ static int settle_item(struct diff *d, struct item *it)
 	return state_text(d->state, &b->ours, it->target);
 }
 
-/* Changes that were not made keep what they were prepared with. */
+/* Changes that were not made keep the base that was prepared. */
 static int settle(struct job *job, struct err *e)
 {
 	struct diff *d = job->d;
@@ -311,7 +311,7 @@ static int settle(struct job *job, struct err *e)
 	return rc ? err_set(e, -ENOMEM, "out of memory") : 0;
 }
 
-/* The note tells of a load that is gone: the module that is there now is somebody's. */
+/* The note is of a load that is gone: somebody else has loaded the present module. */
 static int drop_stale_note(struct job *job, struct err *e)
 {
 	if (!job->d->no_module)
@@ -321,7 +321,7 @@ static int drop_stale_note(struct job *job, struct err *e)
 	return keep_module(job, false, e);
 }
 
-/* After undo the module's note goes with the module; one cut short learns its load here. */
+/* After undo the note goes with the module; after a run cut short, note its load here. */
 static int settle_module(struct job *job, struct err *e)
 {
 	struct state *st = job->d->state;
@@ -352,7 +352,7 @@ static int run(struct job *job, uint32_t *tried, struct err *e)
 	return rc ? rc : settle_module(job, e);
 }
 
-/* The machine is not as it was, which a failure alone would mean. */
+/* Say that changes were made: a mere failure would mean that the machine is as it was. */
 static void say_made(int rc, struct err *e)
 {
 	struct err why = *e;
@@ -361,7 +361,7 @@ static void say_made(int rc, struct err *e)
 		why.text);
 }
 
-/* What is about to be is on disk; @always: also where nothing of the kernel will change. */
+/* Write the targets to disk; @always: also if nothing of the kernel will change. */
 int commit_prepare(struct diff *d, struct store *s, bool always, struct err *e)
 {
 	int rc = prepare(d, e);
@@ -371,7 +371,7 @@ int commit_prepare(struct diff *d, struct store *s, bool always, struct err *e)
 	return rc;
 }
 
-/* The state is as on disk afterwards only if this succeeds. */
+/* Only if this succeeds does the state on disk match @d's state. */
 int commit_make(struct diff *d, struct store *s, enum resolve resolve, struct outcome *out,
 		struct notes *notes, struct err *e)
 {
@@ -384,7 +384,7 @@ int commit_make(struct diff *d, struct store *s, enum resolve resolve, struct ou
 
 	memset(out, 0, sizeof(*out));
 	rc = run(&job, &tried, e);
-	/* what undo has taken back is not set again because a disk is full */
+	/* a full disk is no reason to set again what undo has taken back */
 	if (rc && resolve == ALL_OR_NONE)
 		rollback(&job, tried);
 	else if (rc && tried)
@@ -397,7 +397,7 @@ int commit(struct diff *d, struct store *s, enum resolve resolve, struct outcome
 {
 	int rc = commit_prepare(d, s, false, e);
 
-	/* the state of before has what each item was and what was set: enough to go back */
+	/* the earlier state has what each item was and what was set: enough to go back */
 	if (rc && (resolve == ALL_OR_NONE || rc == -ENOMEM))
 		return rc;
 	if (rc && resolve == GO_ON)

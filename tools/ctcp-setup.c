@@ -4,7 +4,7 @@
  *
  *	command line -> circuit -> state -> plan -> diff -> commit -> read back
  *
- * Each stage is a file of that name.  What an exit status means, help[] says.
+ * Each stage is a file of that name.  help[] says what an exit status means.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const struct command {
 	unsigned int takes;
 	enum { NEEDS_NOTHING, NEEDS_DEV, NEEDS_NAME, NEEDS_ALL_OF_IT } needs;
 } commands[] = {
-	/* the first is what there is without a name */
+	/* the first is the command without a name */
 	{ "ctcp-setup", command_setup,
 	  TAKES_CIRCUIT | TAKES_JSON | TAKES_QUIET | TAKES_DEV | TAKES_CONFIRM,
 	  NEEDS_ALL_OF_IT },
@@ -150,7 +150,7 @@ static int command_index(int argc, char **argv)
 	return i;
 }
 
-/* A name that is found is moved to argv[1]. */
+/* If a command is named, its name is moved to argv[1]. */
 static const struct command *find_command(int argc, char **argv)
 {
 	int at = command_index(argc, argv);
@@ -201,8 +201,8 @@ static bool is_command(const char *word)
 }
 
 /*
- * Of the bare command, whose one word is a device: was another meant for a command?  @front:
- * what stands where that would, NULL = an option with a value.
+ * The bare command takes one word, a device: was another word meant as a command?  @front:
+ * the word in a command's place, NULL = an option with a value is there.
  */
 static int check_words(const struct args *a, const char *front, struct err *e)
 {
@@ -256,9 +256,9 @@ static int check(const struct command *cmd, const struct args *a, struct err *e)
 }
 
 /*
- * Of a command that looks 1 is a difference: whether there is any is not known here.
- * -EUCLEAN: what was not left out is done.  -EALREADY: the way will be free without anything
- * being mended.
+ * For a command that only looks, exit status 1 means a difference; after a failure it is not known
+ * whether there is one.  -EUCLEAN: all is done but what was left out.  -EALREADY: it is enough to
+ * try again later.
  */
 static int failure(const struct command *cmd, int rc)
 {
@@ -272,7 +272,7 @@ static int failure(const struct command *cmd, int rc)
 	return looks && rc != -EBADE ? EXIT_UNKNOWN : EXIT_FAILED;
 }
 
-/* NULL, or why it is not all written */
+/* NULL, or why not all output was written */
 static const char *flush_output(void)
 {
 	if (fflush(stdout))

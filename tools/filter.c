@@ -36,7 +36,7 @@ static uint16_t ethertype(const struct prefix *to)
 	return to->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
 }
 
-/* As the kernel has it in tcm_info: priority, and what the packet begins with. */
+/* tcm_info of the kernel: the priority, and the protocol of the packets */
 static uint32_t filter_info(const struct prefix *to, bool tagged)
 {
 	return TC_H_MAKE(filter_prio(to, tagged) << 16,
@@ -50,7 +50,7 @@ unsigned int filter_tries(const struct prefix *to)
 	return to->family == AF_INET ? 1 : FILTER_TRIES;
 }
 
-/* FNV-1a, of the address and which try it is. */
+/* FNV-1a of the address and the number of the try */
 static uint32_t hash(const struct prefix *to, unsigned int n)
 {
 	uint32_t h = 2166136261U ^ n;
@@ -62,8 +62,8 @@ static uint32_t hash(const struct prefix *to, unsigned int n)
 }
 
 /*
- * The bits of the prefix, counted from 1, as 0 would be none; the last /32 is where
- * the first would be, and neither is an address that anybody has.
+ * The bits of the prefix plus 1, as handle 0 means none; but a /32 has its bits alone, so that
+ * only 0.0.0.0/32, which no host has, would give 0 (filter_handle()).
  */
 static uint32_t number(const struct prefix *to)
 {
@@ -175,7 +175,7 @@ void filter_put(struct nlmsghdr *nlh, const struct prefix *to, bool tagged, uint
 
 /* --- read ------------------------------------------------------------------ */
 
-/* -1: not one of a prefix */
+/* The length of the mask, -1: it is no mask of a prefix */
 static int mask_length(const unsigned char *mask, unsigned int bits)
 {
 	unsigned int i, n = 0;
@@ -248,7 +248,7 @@ static void get_option(const struct nlattr *attr, struct flower *fl)
 	case TCA_FLOWER_IN_HW_COUNT:
 		break;
 	case TCA_FLOWER_ACT:
-		/* the kernel says that there are none by an empty list, or by nothing */
+		/* without actions the kernel sends an empty list, or none */
 		fl->plain &= !mnl_attr_get_payload_len(attr);
 		break;
 	default:
@@ -289,13 +289,13 @@ int flower_parse(const struct nlmsghdr *nlh, struct flower *fl)
 			 !mnl_attr_validate(attr, MNL_TYPE_U32))
 			fl->plain &= !mnl_attr_get_u32(attr);
 	}
-	/* what other kinds have there is of other types */
+	/* the options of other kinds have other types */
 	if (!strcmp(fl->kind, "flower"))
 		get_options(nlh, fl);
 	return 0;
 }
 
-/* That of this prefix, in its place, whichever class it leads to. */
+/* Whether @fl is the filter of this prefix, in its place; it may lead to any class of ours. */
 bool flower_is(const struct flower *fl, const struct prefix *to, bool tagged)
 {
 	return !strcmp(fl->kind, "flower") && fl->plain && fl->tagged == tagged &&
@@ -309,7 +309,7 @@ static int on_flower(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* Without a root of ours, a priority in use, or a filter of this handle there is none. */
+/* The kernel's errors if our root, the priority or the handle is not there */
 static bool is_absent(int rc)
 {
 	return rc == -ENOENT || rc == -EINVAL || rc == -EOPNOTSUPP;
@@ -328,12 +328,12 @@ static int read_one(struct nl *nl, int ifindex, const struct prefix *to, bool ta
 	return is_absent(rc) ? 0 : rc;
 }
 
-/* Those of one handle, without a tag and with one */
+/* The two filters of one handle, for packets without a VLAN tag and with one */
 struct pair {
 	struct flower of[2];
 };
 
-/* Both are asked for at once where many are read ahead. */
+/* Where many filters are read ahead, ask for both before waiting for either. */
 static int read_pair(struct nl *nl, int ifindex, const struct prefix *to, uint32_t handle,
 		     struct pair *p, struct err *e)
 {
@@ -350,7 +350,7 @@ static bool is_free(const struct pair *p)
 	return !p->of[0].kind[0] && !p->of[1].kind[0];
 }
 
-/* One of them is: of the other somebody may have made another, or none be left. */
+/* The plain filter is ours, whatever the tagged one; or that is, and no plain one is there. */
 static bool pair_is_ours(const struct pair *p, const struct prefix *to)
 {
 	bool plain = flower_is(&p->of[0], to, false), tagged = flower_is(&p->of[1], to, true);
@@ -370,7 +370,7 @@ static void judge_pair(const struct pair *p, const struct prefix *to, struct fil
 		f->state = FILTER_OURS;
 }
 
-/* @f->handle is where it is, in part perhaps, or where it could be, 0 = nowhere. */
+/* @f->handle: where it is, perhaps only one of the pair, or where it could be; 0 = nowhere */
 int filter_read(struct nl *nl, int ifindex, const struct prefix *to, struct filter *f,
 		struct err *e)
 {
@@ -432,7 +432,7 @@ static int delete_both(struct nl *nl, int ifindex, const struct prefix *to, uint
 	return rc ? rc : delete_one(nl, ifindex, to, false, handle, e);
 }
 
-/* One that is there is replaced at once: no packet finds none. */
+/* Replace a filter that is there in one step, so that each packet finds one. */
 int filter_write(struct nl *nl, int ifindex, const struct prefix *to, const struct filter *f,
 		 struct err *e)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What watch says: see said.h.  Collected while the state is locked, printed when it is not:
- * whoever reads may be slow.
+ * What watch says: see said.h.  Collected while the state is locked, printed when it is not,
+ * as a reader of stdout may be slow.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void now_text(char at[TIME_TEXT])
 	event_time(&now, at, TIME_TEXT);
 }
 
-/* What there is no memory for is not said.  Consumes both. */
+/* Without memory for it, nothing is said.  Consumes both @text and @root. */
 static void add(struct says *s, const char *event, char *text, json_t *root)
 {
 	struct said *list = realloc(s->list, (s->n + 1) * sizeof(*list));
@@ -45,7 +45,7 @@ static void add(struct says *s, const char *event, char *text, json_t *root)
 	};
 }
 
-/* @of: whose, NULL = none; @why: it was not set again, NULL = it was */
+/* @of: the item's circuit, NULL = none; @why: why it was not set again, NULL = it was */
 void say_change(struct says *s, const char *event, const struct circuit *of,
 		const struct change *c, const char *why)
 {
@@ -67,7 +67,7 @@ void say_change(struct says *s, const char *event, const struct circuit *of,
 		      item, "name", item_name, "is", is, "wants", wants, "why", why));
 }
 
-/* What is no item: @name of a circuit, NULL = none */
+/* An event that is not about an item; @name: of a circuit, NULL = none */
 void say_text(struct says *s, const char *event, const char *name, const char *text)
 {
 	char at[TIME_TEXT], *line = NULL;
@@ -79,7 +79,7 @@ void say_text(struct says *s, const char *event, const char *name, const char *t
 				      "circuit", name, "why", text));
 }
 
-/* To whoever reads, and to the log: one of them is not there may be. */
+/* Print to stdout and to the log: either may be missing. */
 void says_print(struct says *s, bool json)
 {
 	uint32_t i;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel has of ours as the daemon begins: an earlier run may have paced.
+ * What the kernel has of ours when the daemon starts: an earlier run may have paced.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "act_inside.h"
 
-/* One that was killed between kernel and history has its rate from the kernel. */
+/* If an earlier run was killed between kernel and history, the kernel's rate counts. */
 static void resume(struct search *s, uint64_t rate, int64_t now)
 {
 	uint64_t kept = s->state == SEARCH_KEPT ? s->rate : 0;
@@ -56,7 +56,7 @@ static int know_one(const struct hand *h, void *data)
 	return 0;
 }
 
-/* An earlier run that was cut short is taken back; it makes the folder of the lock, too. */
+/* Take back an earlier run that was cut short; this makes the folder of the lock, too. */
 static int recover(struct act *a, struct act_hands *h, struct err *e)
 {
 	struct hands_result r = { .at = HANDS_NOBODY };
@@ -90,7 +90,7 @@ static const char *what_they_pace(const struct act_hands *h, char subject[32])
 	return subject;
 }
 
-/* Not held back for a minute: it is not looked for again. */
+/* Said at once, not held back for a minute: this is not looked at again. */
 static void say_known(struct act *a, const struct act_hands *h)
 {
 	char subject[32];
@@ -102,7 +102,7 @@ static void say_known(struct act *a, const struct act_hands *h)
 	log_forget(&a->log->said, subject);
 }
 
-/* Whoever observes is told, and asks again by and by. */
+/* Logged in `observe`, too, where the daemon tries again later. */
 static void say_unknown(struct act *a, struct act_hands *h, const char *why)
 {
 	char subject[32];
@@ -117,8 +117,8 @@ static void say_unknown(struct act *a, struct act_hands *h, const char *why)
 }
 
 /*
- * One that observes as a user of its own may often not see what is pinned.  Where no ctcpd has
- * paced since the machine was booted, that is nothing.
+ * A daemon that observes as a user of its own often may not see what is pinned.  If no ctcpd has
+ * paced since the machine was booted, nothing is.
  */
 static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t now)
 {
@@ -141,8 +141,8 @@ static void know_by(struct act *a, struct act_hands *h, bool was_locked, int64_t
 }
 
 /*
- * In `observe` nothing of ours is expected, and often it may not even be asked.  What another
- * daemon paces is its own, whatever the mode of this one.
+ * In `observe` nothing of ours is expected, and often the daemon may not even look.  What another
+ * daemon paces belongs to that one, whatever the mode of this one.
  */
 void act_know(struct act *a, int64_t now)
 {

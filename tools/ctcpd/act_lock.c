@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One ctcpd of a network namespace changes what is paced: beside the state of ctcp-setup lies a
- * file that it has locked for as long as it may, which it cannot forget to give back.  Where
- * somebody removes that file the next daemon would lock another one, so that it is looked at with
- * each poll.
+ * Only one ctcpd of a network namespace changes what is paced: it holds a lock on a file beside
+ * ctcp-setup's state for as long as it may pace, and the kernel releases that lock when it exits.
+ * If somebody removes the file, another daemon could lock a new one, so each poll checks that the
+ * file is still there.
  *
- * The file goes with the last that is paced: to one that observes as a user of its own, and may not
- * see what is pinned, its absence says that nothing is.
+ * The file is removed when nothing is paced any more: to a daemon that observes as a user of its
+ * own, and may not see what is pinned, its absence says that nothing is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "holder.h"
 #include "store.h"
 
-#define LOCK_TRIES	8U	/* who has it may remove it: it is another file then */
+#define LOCK_TRIES	8U	/* its holder may remove the file: then lock the new one */
 
 static bool is_removed(int fd)
 {
@@ -29,13 +29,13 @@ static bool is_removed(int fd)
 	return !fstat(fd, &st) && !st.st_nlink;
 }
 
-/* @pid: "", it is not known */
+/* @pid: "" if it is not known */
 static int anothers(const char pid[PID_LEN], struct err *e)
 {
 	return err_set(e, -EBUSY, "another ctcpd paces%s%s", *pid ? ", process " : "", pid);
 }
 
-/* Of another user's file only whether it is locked is known. */
+/* Of another user's file we can only tell whether it is locked. */
 static int cannot_open(const char *path, int code, struct err *e)
 {
 	char pid[PID_LEN];
@@ -146,7 +146,7 @@ void act_unlock(struct act *a)
 	a->lock = -1;
 }
 
-/* Not where another one has taken its place */
+/* Remove the lock file, unless another file has taken its place. */
 static void remove_file(const struct act *a, const char *path)
 {
 	struct stat ours, there;
@@ -156,7 +156,7 @@ static void remove_file(const struct act *a, const char *path)
 		unlink(path);
 }
 
-/* What is loaded may still hold some that are to be let go of. */
+/* A BPF program that is loaded may still pace sockets that are to be released. */
 static bool is_loaded(const struct act *a)
 {
 	int k = 0;
@@ -187,7 +187,7 @@ void act_unlock_for_good(struct act *a)
 
 void act_unlock_if_done(struct act *a)
 {
-	/* what is loaded goes by a tick to come */
+	/* a later tick unloads what is loaded */
 	if (a->mode != MODE_OBSERVE || act_in_force(a) || is_loaded(a))
 		return;
 	if (act_is_done(a))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Room for those that wait: where the table is full, a network has as many as it may, or PACED_MAX
- * are paced, what was silent for longest is forgotten.  It is found again as it was at first; what
- * is in use stays.
+ * Room for searches that wait: when the table is full, a network has as many as it may, or
+ * PACED_MAX are paced, forget what was silent for longest.  If that comes back, its search begins
+ * anew; what is in use stays.
  */
 #include "act_inside.h"
 
-#define ROOM_MAX 16U	/* that go in one poll */
+#define ROOM_MAX 16U	/* that are forgotten in one poll */
 
-/* A host that its subnet has the place of would be a stranger to it when it comes back. */
+/* Keep a host whose subnet is paced in its place: once forgotten, it would return as a stranger. */
 static bool may_go(const struct acting *e, int64_t now, const void *data)
 {
 	const struct act *a = data;
@@ -17,7 +17,7 @@ static bool may_go(const struct acting *e, int64_t now, const void *data)
 	       !act_subnet_of(a, &e->to, e->ifindex);
 }
 
-/* NULL: all of them are in use */
+/* NULL if all are in use */
 static struct acting *silent_longest(struct act *a, bool wanted, int64_t now)
 {
 	struct acting *e, *next, *first = NULL;
@@ -29,7 +29,7 @@ static struct acting *silent_longest(struct act *a, bool wanted, int64_t now)
 	return first;
 }
 
-/* Those that go already, and stay until hands and the history let them */
+/* Entries that are being forgotten, but stay until hands and the history have released them */
 static uint32_t going(struct act *a)
 {
 	struct acting *e, *next;
@@ -57,7 +57,7 @@ static void let_go(struct act *a, struct acting *e, int64_t now)
 	act_tell_room(a, e, now);
 }
 
-/* @n of them; of those that are to be paced if @wanted */
+/* Forget @n entries, at most ROOM_MAX; @wanted: only of those that are to be paced */
 static void let_some_go(struct act *a, uint32_t n, bool wanted, int64_t now)
 {
 	struct acting *e;
@@ -67,7 +67,7 @@ static void let_some_go(struct act *a, uint32_t n, bool wanted, int64_t now)
 		let_go(a, e, now);
 }
 
-/* One of each network that has as many as it may, and found another: whoever has it pays for it */
+/* Forget one entry of each full network that has found another one, and none of other networks. */
 static void let_go_of_nets(struct act *a, int64_t now)
 {
 	struct act_nets *ns = &a->table.nets;

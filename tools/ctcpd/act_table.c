@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The searches that there are: see act_table.h.
+ * The table of searches: see act_table.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "act_table.h"
 #include "paced.h"
 
-#define LOOK_MAX 64U	/* that are passed in search of one to let go of */
+#define LOOK_MAX 64U	/* entries that are looked at to find one to drop */
 
 void act_table_init(struct act_table *t)
 {
@@ -63,7 +63,7 @@ void act_table_used(struct act_table *t, struct acting *e)
 	recent_find(&t->all, &e->to, sizeof(e->to));
 }
 
-/* One that was seen later than now is in use: search_tick() follows a clock that was set back. */
+/* An entry seen later than @now is in use: search_tick() follows a clock that was set back. */
 bool acting_is_silent(const struct acting *e, int64_t now)
 {
 	return now - e->search.seen >= IDLE_S;
@@ -75,7 +75,7 @@ static bool is_idle(const struct acting *e, int64_t now, const void *unused)
 	return !e->search.rate && !e->force && acting_is_silent(e, now);
 }
 
-/* Of its networks, each of which lets go of one that is idle */
+/* Whether @to's networks have room; a full one drops an idle entry of its own */
 static bool has_room(struct act_table *t, const struct prefix *to, int64_t now)
 {
 	struct act_net *net;
@@ -93,7 +93,7 @@ static bool has_room(struct act_table *t, const struct prefix *to, int64_t now)
 	return true;
 }
 
-/* What is not idle moves behind the others, so that the next look does not meet it again. */
+/* Move entries that are in use behind the others, so that the next look does not meet them. */
 static bool make_room(struct act_table *t, int64_t now)
 {
 	unsigned int i;
@@ -133,7 +133,7 @@ static struct acting *new_one(struct act_table *t, const struct prefix *to)
 	return e;
 }
 
-/* What the kernel has, and the history, outlives being forgotten. */
+/* Reuse a forgotten entry: reset its search, but keep what it records of kernel and history. */
 static struct acting *again(struct acting *e)
 {
 	memset(&e->search, 0, sizeof(e->search));

@@ -29,7 +29,7 @@ json_t *answer_pacing(const struct asked *a, const struct prefix *addr)
 	return pacing_json(&p, act_totals(a->act)->acts);
 }
 
-/* What was taken back, or no hands fit, is an administrator's to pace. */
+/* False for what was taken back, or no hands fit: that is left to the administrator. */
 static bool is_ctcpds(const struct pacing *p)
 {
 	return p->rate || (p->search->state != SEARCH_TAKEN_BACK && !*p->unfit);
@@ -79,7 +79,7 @@ json_t *answer_totals(const struct asked *a, const struct pacings *ps)
 	return root;
 }
 
-/* As it is now: what has become of it since the poll, a write of searches tells, or a reload. */
+/* The history's state now: a write of searches or a reload may have changed it since the poll. */
 static void add_history(json_t *root, const struct keep *k)
 {
 	json_object_set_new(root, "history_ok", json_boolean(keep_ok(k)));
@@ -135,7 +135,7 @@ static int add_visit(const struct visit *v, void *data)
 	return 0;
 }
 
-/* As it is now, if that is known; else as it was. */
+/* Whether advice is about the present verdict, if that is known, and not about earlier ones */
 static bool is_of_now(const struct remote *now, const struct visits *vs)
 {
 	return now && (now->now.verdict != VERDICT_UNKNOWN || !vs->earlier.visits);
@@ -165,7 +165,7 @@ static json_t *advice_about(const struct asked *asked, const struct remote *now,
 	return advice_json(&a);
 }
 
-/* @pacing and @advice are taken over. */
+/* Consumes @pacing and @advice. */
 static json_t *why(const struct remote *now, struct visits *vs, json_t *pacing, json_t *advice,
 		   const struct err *trouble)
 {

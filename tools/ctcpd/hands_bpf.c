@@ -2,9 +2,9 @@
 /*
  * Pacing by sockets: see hands_bpf.h.
  *
- * The order of writes makes a process that is killed leave nothing in doubt.  A slot is filled
- * before the trie leads to it; one that goes has the rate 0 before the trie lets go of it, and is
- * free only after a pass took it from all sockets.
+ * The order of writes leaves nothing in doubt if the process is killed.  A slot is filled before
+ * the trie leads to it; to drop one, set its rate to 0, then remove it from the trie; it is free
+ * only after a pass has taken it from all sockets.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static void set_rate(struct pace_slot *slot, uint64_t rate)
 	__atomic_store_n(&slot->rate, rate, __ATOMIC_RELEASE);
 }
 
-/* The generation stays: whoever has the slot next has the one behind it. */
+/* Keep the generation: the next use of the slot has the one after it. */
 static void make_free(struct pace_slot *slot)
 {
 	uint32_t generation = slot->generation;
@@ -117,7 +117,7 @@ static void begin_count(struct pace_slot *slot)
 	slot->light_counted = 0;
 }
 
-/* One that began or ended meanwhile is off by one until the next count. */
+/* A socket that began or ended meanwhile makes this off by one until the next count. */
 static void take_count(struct pace_slot *slot)
 {
 	slot->running = slot->running_counted;
@@ -194,7 +194,7 @@ static int add(struct hands_bpf *h, const struct pace_edit *edit, const struct p
 		       strerror(-rc));
 }
 
-/* What comes, which alone can fail; of one that does nothing has come. */
+/* Make all additions, which alone can fail.  If one fails, undo those already made. */
 static int add_all(struct hands_bpf *h, const struct pace_edits *edits, const struct pace *list,
 		   uint32_t *at, struct err *e)
 {
@@ -231,7 +231,7 @@ static void change_all(struct hands_bpf *h, const struct pace_edits *edits,
 	}
 }
 
-/* With passes that are open, so that what changes in the maps gets to the sockets */
+/* Open the passes first, so that every change in the maps gets to the sockets. */
 static int make(struct hands_bpf *h, const struct pace_edits *edits, const struct pace *list,
 		struct hands_result *r, struct err *e)
 {
@@ -289,7 +289,7 @@ int hands_bpf_undo(struct hands_bpf *h, struct hands_result *r, struct err *e)
 
 /* --- looking --------------------------------------------------------------- */
 
-/* What somebody did to all of it; NULL: nothing */
+/* What somebody did to the program or its pins; NULL: nothing */
 static const char *ended(const struct hands_bpf *h)
 {
 	if (!pace_is_attached(&h->kernel))
@@ -337,7 +337,7 @@ int hands_bpf_look(struct hands_bpf *h, hand_fn each, void *data, struct err *e)
 
 /* --- opening --------------------------------------------------------------- */
 
-/* What a process that was killed was adding or taking away is taken away. */
+/* Remove what a killed process was adding or removing. */
 static void finish_cut_short(struct hands_bpf *h)
 {
 	uint32_t i;

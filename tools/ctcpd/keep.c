@@ -36,7 +36,7 @@ static void say_failed(struct keep *k)
 		  k->why.text, KEEP_MAX);
 }
 
-/* While it lasts, once; how many they were is said when it is over. */
+/* Say once that visits are lost, and how many when that is over. */
 static void say_lost(struct keep *k)
 {
 	char state[24];
@@ -54,7 +54,7 @@ static void say_lost(struct keep *k)
 		k->lost_said = k->lost;
 }
 
-/* With each poll: what is held back comes with a later one. */
+/* Called with each poll: what the log holds back now comes with a later one. */
 static void say_how_it_is(struct keep *k)
 {
 	if (k->rc)
@@ -64,7 +64,7 @@ static void say_how_it_is(struct keep *k)
 	say_lost(k);
 }
 
-/* What was found damaged, or was replaced by somebody, has made room for a new one. */
+/* Whether a new history was begun, as the old one was damaged or somebody replaced it */
 static bool is_begun_anew(struct keep *k, int rc, const struct err *e)
 {
 	if (rc != -EBADMSG && rc != -ESTALE)
@@ -90,7 +90,7 @@ static void try_open(struct keep *k, int64_t now)
 		k->anew++;
 }
 
-/* One that is begun anew has nothing to forget. */
+/* A history that was begun anew has nothing to forget. */
 static int forget_rows(struct keep *k, const struct prefix *p, uint64_t *n, struct err *e)
 {
 	uint32_t searches;
@@ -100,7 +100,7 @@ static int forget_rows(struct keep *k, const struct prefix *p, uint64_t *n, stru
 	return is_begun_anew(k, rc, e) ? 0 : rc;
 }
 
-/* Those that move up were asked for later. */
+/* Keep the order of the requests. */
 static void forgets_drop(struct keep *k, uint32_t i)
 {
 	k->n_forgets--;
@@ -133,14 +133,14 @@ static bool forget_what_waits(struct keep *k)
 	return true;
 }
 
-/* It is open, with nothing to forget in it; or @k->rc says why not. */
+/* Whether the history is open and has nothing left to forget; else @k->rc says why not */
 static bool is_ready(struct keep *k, int64_t now)
 {
 	try_open(k, now);
 	return k->history && forget_what_waits(k);
 }
 
-/* One write, in a new one if need be, or what keeps it from being done. */
+/* Write one visit, into a new history if need be. */
 static int add_one(struct keep *k, const struct visit *v, int64_t now)
 {
 	int rc = history_add(k->history, v, now, &k->why);
@@ -161,7 +161,7 @@ static void write_waiting(struct keep *k, int64_t now)
 	}
 }
 
-/* Also where no visit comes it is seen that it cannot be written, and that it can be again. */
+/* Even without visits, find out that the history cannot be written, or can be again. */
 static void tidy(struct keep *k, int64_t now)
 {
 	int rc;
@@ -177,7 +177,7 @@ void keep_flush(struct keep *k, int64_t now)
 	if (!k->file[0])
 		return;
 	write_waiting(k, now);
-	/* what waits is what could not be written just now */
+	/* what waits still could not be written just now */
 	if (!k->n && !k->searches_wait)
 		tidy(k, now);
 	say_how_it_is(k);
@@ -201,7 +201,7 @@ void keep_open(struct keep *k, const struct config *c, struct log *log, int64_t 
 	follow(k, c, now);
 }
 
-/* Whoever asked for it has been told that it may come to this. */
+/* The answer to the request said that this may happen. */
 static void give_up_forgets(struct keep *k)
 {
 	if (k->n_forgets)
@@ -249,13 +249,13 @@ void keep_close(struct keep *k, int64_t now)
 	k->n = 0;
 }
 
-/* A row for each byte that somebody asks for would displace what was found out. */
+/* Do not store these: a peer that asks for a byte at a time would displace real findings. */
 static bool says_nothing(const struct visit *v)
 {
 	return v->judgement.reason == REASON_TINY || v->judgement.reason == REASON_FIRST_SAMPLE;
 }
 
-/* Where none is kept nothing waits for it. */
+/* Without a history no visit waits. */
 void keep_visit(struct keep *k, const struct visit *v, int64_t now)
 {
 	if (!k->file[0] || says_nothing(v))
@@ -292,7 +292,7 @@ static int each_waiting(const struct keep *k, const struct prefix *remote, int64
 	return rc;
 }
 
-/* One is to be kept, but there is none. */
+/* An error if a history is configured, but is not there */
 static int is_missing(const struct keep *k, struct err *e)
 {
 	return !k->history && k->file[0] ? err_set(e, k->rc, "%s", k->why.text) : 0;
@@ -331,7 +331,7 @@ static void forgets_done(struct keep *k, const struct prefix *p)
 			forgets_drop(k, i);
 }
 
-/* False: there is no room for it.  Those that it holds are forgotten with it. */
+/* False: there is no room for it.  @p replaces requests for prefixes within it. */
 static bool forget_later(struct keep *k, const struct prefix *p)
 {
 	forgets_done(k, p);
@@ -341,7 +341,7 @@ static bool forget_later(struct keep *k, const struct prefix *p)
 	return true;
 }
 
-/* Those that stay move up. */
+/* Drop the visits in @p that wait, and return their number. */
 static uint64_t forget_waiting(struct keep *k, const struct prefix *p)
 {
 	uint32_t i, stay = 0, n = k->n;
@@ -372,7 +372,7 @@ int keep_forget(struct keep *k, const struct prefix *p, uint64_t *n, bool *waits
 
 /* --- searches --------------------------------------------------------------------------- */
 
-/* What came of a write; the next keep_flush() says it. */
+/* Note the result of a write, which the next keep_flush() logs. */
 static int wrote_search(struct keep *k, int rc)
 {
 	k->rc = rc;
