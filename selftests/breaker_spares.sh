@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu
 #
-# The circuit breaker trips when a circuit turns out to be a path that others share, so
-# that they live.  It cuts its user's window, and nobody else's; sticky, until the
-# administrator resets it; one line in the log and one event, with the evidence; seen by ss.
+# The circuit breaker trips when a circuit turns out to be a path that other traffic shares,
+# so that this traffic survives.  It cuts the window of its user only, until the administrator
+# resets it; there is one line in the log and one event, with the evidence, and ss shows it.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/breaker_lib.sh"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# capture_lib.sh: what passes rtr of one connection to dst, for tests of single packets
+# capture_lib.sh: capture one connection to dst as its packets pass rtr, for tests of single
+# packets
 #
-# One port for each, as the last packets of an earlier connection would be taken for the
+# Each connection has another port: the last packets of an earlier one would be taken for the
 # end of this one.
 
-# capture_begin DEVICE: of rtr; tcpdump listens when it returns
+# capture_begin DEVICE: start to capture at this device of rtr; tcpdump listens when it returns
 capture_begin()
 {
 	rm -f "$TMP/cap"
@@ -16,7 +17,7 @@ capture_begin()
 	until_true 10 grep -q 'listening on' "$TMP/tcpdump.err"
 }
 
-# packets [OPTION...]: of tcpdump's, a line each
+# packets [OPTION...]: print the packets, a line each; OPTIONs are tcpdump's
 # shellcheck disable=SC2120 # tests pass some
 packets()
 {
@@ -28,7 +29,7 @@ connection_ended()
 	packets | grep -q 'Flags .[FR]'
 }
 
-# Not before the end of the connection has reached the file; its server ends, too.
+# Wait until the end of the connection is in the file, then end the capture and the server.
 capture_end()
 {
 	until_true 10 connection_ended

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# Early window: who has it, and who is left alone: SYN cookies, Fast Open, MPTCP, signed
-# segments, listeners that would not keep the promise, peers of other circuits, and the
+# Early window: which clients get it, and what is left alone: SYN cookies, Fast Open, MPTCP,
+# signed segments, listeners that would not keep the promise, peers of other circuits, and the
 # SYN-ACK itself.
 
 . "$(dirname "$0")/lib.sh"

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml root
 #
-# A breaker is its user's own: he cannot escape it, and cannot trip anybody else's.
+# Each user has a breaker of his own: he cannot escape it, and cannot trip another user's.
 #
-#	no_way_out	whatever a tripped user's socket does
-#	subordinates	so with the uids of a user namespace of one's own
-#	ttl		loss of one's own making
-#	inherited	so by connections that root's listener has accepted
-#	for_all		loss that is everybody's
+#	no_way_out	whatever a tripped user's socket does, it stays cut
+#	subordinates	the same with the uids of a user namespace of the user
+#	ttl		loss that a user makes himself trips only his breaker
+#	inherited	the same by connections that root's listener has accepted
+#	for_all		loss that all users have
 #	small_asks	many small windows on a path that is shared after all
 
 . "$(dirname "$0")/lib.sh"

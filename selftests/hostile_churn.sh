@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml root
 #
-# Sockets that come and go all the time have together what one that stays would have.
+# Sockets that are opened and closed all the time get together no more than one that stays.
 #
 #	crowd		more sockets than segments, however short they live
-#	unknown		connections of a byte each, whose round trip nobody knows
-#	cookies		so behind SYN cookies
-#	bursts		so what is paced, then is not
-#	flaps		streams that leave and come back all the time
+#	unknown		connections of a byte each, whose round trip is not known
+#	cookies		the same behind SYN cookies
+#	bursts		streams that are reset leave nothing in fq that would leave all at one time
+#	flaps		streams that leave the circuit and come back all the time
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml root
 #
-# What a container's administrator may do, and what the ceilings of the machine's own namespace
-# leave him.
+# What a container's administrator may do, and how far the ceilings of the machine's own namespace
+# limit it.
 #
 #	ceilings	windows of a container
 #	breaker_ceiling	its breakers

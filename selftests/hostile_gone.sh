@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml root
 #
-# Who has gone takes no window along, and leaves none behind.
+# A socket that leaves circuit takes no window along, and leaves none behind.
 #
-#	nothing_to_read	files of version 0.2, which told who talks to whom
-#	leaves		to another algorithm with a window
-#	leaks		a socket that nobody closes
-#	without_module	what routes and sysctls then give
+#	nothing_to_read	files of version 0.2, which showed who talks to whom, are gone
+#	leaves		a socket with a window changes to another algorithm
+#	leaks		a reset socket that its program does not close
+#	without_module	the windows of routes and sysctls once the module is unloaded
 
 . "$(dirname "$0")/lib.sh"
 module_loaded && WAS_LOADED=1

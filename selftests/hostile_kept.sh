@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml root
 #
-# What is kept of breakers and losses when a user's sockets have gone: nobody gets rid of his by
-# having many, nor of another's.
+# Breakers and losses are kept when a user's sockets have gone: no user gets rid of his own, or of
+# another's, by having many.
 #
-#	left_behind	breakers tripped elsewhere, more than are kept
-#	fills		many open breakers elsewhere, to get rid of others
-#	evicts		losses forgotten for those of many other connections
+#	left_behind	breakers tripped in other circuits, more than are kept
+#	fills		many open breakers in other circuits, to displace those of others
+#	evicts		losses displaced by those of many other connections
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"

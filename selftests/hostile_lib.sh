@@ -92,7 +92,7 @@ alice()
 {
 	background src circuit_hostile send -u $ALICE -n 1 -p 4 -t "$2" $DST4 $PORT \
 		>"$TMP/$1"
-	# shellcheck disable=SC2034 # of tests that read this
+	# shellcheck disable=SC2034 # of tests that source this
 	ALICE_PID=$!
 }
 

@@ -5,7 +5,7 @@
 # A user has one window, however many of his sockets ask for it, and in whatever state.
 #
 #	one_window	ten sockets that ask for a window, in each of their states
-#	gift		so where nothing gives a window
+#	gift		the same where only fcwnd_max gives a window
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"

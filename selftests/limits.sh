@@ -3,9 +3,9 @@
 # labs: uml qemu root
 #
 # Values that are no window: the module's parameter at load and later, and the
-# sysctls.  Each is refused, and what was there stays.  What there once was is gone.
-# The ceilings are the machine's own namespace's to set, and hold in all others,
-# whoever is root there.
+# sysctls.  Each is refused, and the old value stays.  Sysctls of earlier versions are gone.
+# Only the machine's own namespace sets the ceilings, which hold in all others, whichever
+# user is root there.
 
 . "$(dirname "$0")/lib.sh"
 need_commands circuit_sock circuit_nl

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# Adopt: connections that run another algorithm are given circuit as they run, those of
-# this circuit and no others, whoever's they are.  They have their share within two round
-# trips, and are the same sockets as before.  What cannot be had is counted.
+# Adopt: running connections with another algorithm get circuit, those of this circuit and no
+# others, of any user.  They have their share within two round trips, and are the same sockets
+# as before.  Connections that cannot be adopted are counted.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"

@@ -3,10 +3,10 @@
 # labs: uml qemu root
 #
 # Several circuits on a device, each held to its rate by a class of one root htb: the
-# classes are what was planned, traffic finds the class of its destination's longest
-# prefix, nobody has more than his rate, and a change of one touches no packet of
-# another.  Killed or failing at any step, all is as before; what somebody else has on
-# our root is named and stays.
+# classes are as planned, traffic takes the class of its destination's longest prefix, no
+# circuit exceeds its rate, and a change of one touches no packet of another.  Killed or
+# failing at any step, all is as before; what somebody else has on our root is named and
+# stays.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# The state is what undo rests on: without a place for it nothing is changed,
-# one that is damaged is not believed, two runs never write it at once, each
-# namespace has its own, and other files beside it are nobody's business.
+# Undo depends on the state: without a place for it nothing is changed, a damaged one is
+# not used, two runs never write it at once, each namespace has its own, and other files
+# beside it are left alone.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # labs: uml qemu root
 #
-# The units that make install installs: systemd-analyze knows every key where it is there,
-# and in any case each line is one that systemd.syntax(7) knows; what they run does what it
-# is for; they are in nobody's way at boot.  systemd itself runs them in setup_systemd.sh.
+# The units that make install installs: systemd-analyze, where it is installed, knows every
+# key, and each line has the syntax of systemd.syntax(7); their commands do what they are for;
+# they do not delay other units at boot.  systemd itself runs them in setup_systemd.sh.
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/setup_lib.sh"

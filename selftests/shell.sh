@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# shell.sh: how a test runs programs and waits; lib.sh reads it
+# shell.sh: how a test runs programs and waits; lib.sh sources it
 #
-# spawn and nap are builtins (shell/spawn.c) where make tests-bin could build them, with
-# bash's headers (Debian's bash-builtins), else the functions here, which do the same and
-# take a fork for it.  In the virtual-time machine a fork of this shell costs more than the
-# program that it then runs.
+# spawn and nap are builtins (shell/spawn.c) where make tests-bin could build them, which needs
+# bash's headers (Debian's bash-builtins); else the functions here do the same by a fork.  In the
+# virtual-time machine a fork of this shell costs more than the program that it then runs.
 
 if ! enable -f "$BIN/spawn.so" spawn nap 2>/dev/null; then
 	nap() { command sleep "$1"; }
@@ -37,7 +36,7 @@ fi
 
 sleep() { nap "$1"; }
 
-# What tests call most, as it stands in a line of its own
+# The programs that tests call most, by spawn
 ip() { spawn ip "$@"; }
 tc() { spawn tc "$@"; }
 grep() { spawn grep "$@"; }

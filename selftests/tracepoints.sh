@@ -3,9 +3,9 @@
 # labs: qemu root
 #
 # The tracepoints tcp_circuit:*, read from a trace: a stream that sends a little and
-# then a lot is modest, hungry and idle, under its own ports and with what it holds;
-# a breaker that trips and is reset says whose, and what was lost.  The trace is an
-# instance of its own (tracefs): nobody else's is touched.
+# then a lot is modest, hungry and idle, under its own ports and with the share that it
+# holds; for a breaker that trips and is reset they show its user and what was lost.  The
+# trace is an instance of its own (tracefs), so that no other trace is touched.
 
 . "$(dirname "$0")/lib.sh"
 need_commands circuit_nl circuit_streams
