@@ -56,16 +56,6 @@
 
 #include "hostile.h"
 
-static int usage(void)
-{
-	fprintf(stderr,
-		"usage: circuit_hostile windows|send|dead|hole|sleep|ahead|waves|relay|bursts|evict|many|read|leak|leave|hold|zero [-u UID] [-n SOCKETS] [-t MS] [-w ASK]\n"
-		"                       [-s STATE] [-C ALGORITHM] [-b ADDRESS] [-p MS] [-l MS] [-g PID:UID] ADDRESS PORT\n"
-		"       circuit_hostile accept|inherit|hoard [-u UID] [-n SOCKETS] [-t MS] [-w ASK] [-C ALGORITHM]\n"
-		"                       [-p MS] [-l MS] PORT\n");
-	return 2;
-}
-
 static bool parse(int argc, char **argv, struct options *o)
 {
 	int opt;
@@ -120,6 +110,31 @@ static const struct command {
 	{ "zero", run_zero, NULL },
 	{ NULL, NULL, NULL },
 };
+
+/* The names of those that connect, or of those that serve */
+static void print_names(bool connect)
+{
+	const char *before = "";
+
+	for (const struct command *c = commands; c->name; c++) {
+		if (!c->connect == connect)
+			continue;
+		fprintf(stderr, "%s%s", before, c->name);
+		before = "|";
+	}
+}
+
+static int usage(void)
+{
+	fputs("usage: circuit_hostile ", stderr);
+	print_names(true);
+	fputs("\n                       [OPTION...] ADDRESS PORT\n       circuit_hostile ", stderr);
+	print_names(false);
+	fputs(" [OPTION...] PORT\n"
+	      "options: -u UID -n SOCKETS -t MS -w ASK -s STATE -C ALGORITHM -b ADDRESS -p MS -l MS -g PID:UID\n",
+	      stderr);
+	return 2;
+}
 
 int main(int argc, char **argv)
 {
