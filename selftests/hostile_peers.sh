@@ -29,7 +29,7 @@ far_resets()
 	sleep 1.5
 	out=$(hostile bursts -u $ALICE -t 9000 10.77.1.254 $PORT)
 	# For a round trip of the far peer, 320 ms, the window is full of its segments.  The mean
-	# of some 60 bursts is 110 to 148 ms, and 213 to 459 where each of its next streams takes
+	# of some 50 bursts is 110 to 148 ms, and 213 to 459 where each of its next streams takes
 	# all that becomes free; the slowest burst, up to 1.2 s, tells nothing of that.
 	at_most "bursts beside a far peer's resets: mean, ms" 180 "$(field mean "$out")"
 	end_sockets src
