@@ -88,7 +88,7 @@ of_a_mutant()
 # ci [NAME=value]: CI's run, whose make only records how it is called
 ci()
 {
-	env PATH="$WAY/bin:$PATH" XDG_CACHE_HOME="$WAY/cache" "$@" "$TREE/.ci/run" 2>&1
+	env -u CI_TURN PATH="$WAY/bin:$PATH" XDG_CACHE_HOME="$WAY/cache" "$@" "$TREE/.ci/run" 2>&1
 }
 
 # shellcheck disable=SC2016 # words of the programs
