@@ -301,7 +301,7 @@ void stream_wake_tick(struct stream *s)
 	spin_unlock_bh(&cn->lock);
 }
 
-/* A kept user without a socket and without anything left to keep */
+/* A user without a socket, its breaker closed and its quiet time over */
 static bool user_is_over(const struct circuit_user *u)
 {
 	return !u->sockets && !u->tripped &&

@@ -30,8 +30,8 @@
 #define ROOM_CIRCUIT	32		/* windows for all of a circuit */
 
 /*
- * Held from the look at what is left until it is taken, so that connections that open
- * at once are not granted the same: once a connection, for some instructions.
+ * Held while a grant is read and taken, so that two connections that open at once are
+ * not granted the same memory: once per connection, for some instructions.
  */
 static DEFINE_SPINLOCK(circuit_rooms_lock);
 

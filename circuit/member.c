@@ -203,7 +203,7 @@ void stream_leave(struct sock *sk)
 	s->user = NULL;
 }
 
-/* Its user's breaker in the previous circuit was open, until @until, on @evidence. */
+/* Open the user's breaker here, as in the previous circuit: until @until, on @evidence. */
 void stream_inherit(struct sock *sk, u64 until, const struct evidence *evidence)
 {
 	struct circuit_user *u = ((struct stream *)inet_csk_ca(sk))->user;

@@ -130,7 +130,7 @@ static void stream_lift_pace(struct sock *sk)
 	s->pace = ~0UL;
 }
 
-/* Not by fq, which keeps what it has: the core keeps it in the socket, until its time. */
+/* Pace by the core's timer: data stays in the socket until its time, not in fq's queue. */
 void stream_pace_by_core(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);

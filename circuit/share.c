@@ -103,9 +103,9 @@ static void stream_set(struct sock *sk, u8 state, u32 share)
 }
 
 /*
- * The window that streams split when they take more.  What is in flight of streams that
- * gave up their shares counts as theirs for as long as it is: otherwise who is reset over
- * and over would take all that becomes free before the others have an ACK.
+ * The window that streams split when they take more.  Segments in flight of streams that
+ * gave up their shares are still subtracted from it: otherwise a peer whose streams are reset
+ * again and again would take all that becomes free before the others receive an ACK.
  */
 static u32 stream_splits(struct sock *sk, u32 window)
 {

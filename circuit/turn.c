@@ -138,9 +138,9 @@ u32 stream_least_rtt_us(const struct sock *sk)
 }
 
 /*
- * How long a segment of its turns counts as in flight, us.  One that knows no round trip has
- * few turns, as if it were a second away, and can be made at will (TCP_TX_DELAY): it counts as
- * one to its user's nearest peer.
+ * How long a segment of the stream's turns counts as in flight, us.  A stream without an RTT
+ * sample has few turns, as if its RTT were 1 s, and a user can open as many such streams as it
+ * wants (TCP_TX_DELAY): its segments count for the RTT of the user's nearest peer.
  */
 static u32 stream_turn_us(const struct sock *sk)
 {
@@ -182,7 +182,7 @@ void pool_uncount_turn(struct pool *p, const struct sock *sk)
 		    clock_us(s->depart) + stream_turn_us(sk));
 }
 
-/* Its turn was counted for as long as nobody knew better, and its first ACK has come. */
+/* Uncount the turn that was counted without an RTT sample, as the first ACK has come. */
 static void stream_uncount_turn(struct sock *sk)
 {
 	struct stream *s = inet_csk_ca(sk);

@@ -44,7 +44,7 @@ void uid_mark(struct circuit_net *cn, unsigned long uid, u64 until)
 	*place = (struct circuit_mark){ uid, get_jiffies_64(), until };
 }
 
-/* Until when @uid is marked; 0: it is not, or @c has been reset since. */
+/* When the mark of @uid ends, jiffies; 0: it has none, or @c was reset after it was set. */
 static u64 uid_marked(const struct circuit *c, unsigned long uid)
 {
 	const struct circuit_net *cn = c->cn;
