@@ -41,7 +41,7 @@ void run_bursts(const struct options *o, const char *address, int port)
 	long begin = clock_ms(), worst = 0, sum = 0, n = 0;
 
 	connect_all(o, address, port, false);
-	while (clock_ms() - begin < o->ms) {
+	do {
 		long ms = burst_ms(streams[0].fd, BURST * MSS);
 
 		if (ms > worst)
@@ -49,7 +49,7 @@ void run_bursts(const struct options *o, const char *address, int port)
 		sum += ms;
 		n++;
 		pause_ms(o->turn_ms > 1 ? o->turn_ms : BURST_PAUSE);
-	}
+	} while (clock_ms() - begin < o->ms);
 	printf("bursts=%ld mean=%ld worst=%ld\n", n, sum / n, worst);
 	drop_all(o);
 }

@@ -13,7 +13,6 @@
  */
 #include "hostile.h"
 
-#define EVICT_BULK	4	/* sockets */
 #define EVICT_LITTLE	20	/* segments */
 #define EVICT_HELP	"10.99.1.1"
 

@@ -12,6 +12,7 @@
 #define MSS		1448	/* bytes */
 #define LAG_US		1000000	/* TCP_TX_DELAY in SYN_SENT, for -s lag */
 #define ALL_ACKED_MS	500	/* nothing is in flight then */
+#define EVICT_BULK	4	/* sockets of evict that send all they can */
 #define DEAD_MS		20	/* from one turn of dead, hole, sleep and ahead to the next */
 #define ESTABLISHED	1	/* tcpi_state, of the kernel's own header */
 #define CLOSED		7

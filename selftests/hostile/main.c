@@ -86,29 +86,30 @@ static const struct command {
 	void		(*connect)(const struct options *o, const char *address,
 				   int port);
 	void		(*serve)(const struct options *o, int port);
+	int		least;	/* sockets */
 } commands[] = {
-	{ "windows", run_windows, NULL },
-	{ "accept", NULL, run_accept },
-	{ "send", run_send, NULL },
-	{ "inherit", NULL, run_inherit },
-	{ "greet", NULL, run_greet },
-	{ "dead", run_dead, NULL },
-	{ "hole", run_hole, NULL },
-	{ "sleep", run_sleep, NULL },
-	{ "ahead", run_ahead, NULL },
-	{ "waves", run_waves, NULL },
-	{ "forget", run_forget, NULL },
-	{ "relay", run_relay, NULL },
-	{ "bursts", run_bursts, NULL },
-	{ "evict", run_evict, NULL },
-	{ "many", run_many, NULL },
-	{ "hoard", NULL, run_hoard },
-	{ "read", run_read, NULL },
-	{ "leak", run_leak, NULL },
-	{ "leave", run_leave, NULL },
-	{ "hold", run_hold, NULL },
-	{ "zero", run_zero, NULL },
-	{ NULL, NULL, NULL },
+	{ "windows", run_windows, NULL, 1 },
+	{ "accept", NULL, run_accept, 1 },
+	{ "send", run_send, NULL, 1 },
+	{ "inherit", NULL, run_inherit, 1 },
+	{ "greet", NULL, run_greet, 1 },
+	{ "dead", run_dead, NULL, 1 },
+	{ "hole", run_hole, NULL, 1 },
+	{ "sleep", run_sleep, NULL, 1 },
+	{ "ahead", run_ahead, NULL, 1 },
+	{ "waves", run_waves, NULL, 1 },
+	{ "forget", run_forget, NULL, 1 },
+	{ "relay", run_relay, NULL, 1 },
+	{ "bursts", run_bursts, NULL, 1 },
+	{ "evict", run_evict, NULL, EVICT_BULK },
+	{ "many", run_many, NULL, 1 },
+	{ "hoard", NULL, run_hoard, 1 },
+	{ "read", run_read, NULL, 1 },
+	{ "leak", run_leak, NULL, 2 },
+	{ "leave", run_leave, NULL, 1 },
+	{ "hold", run_hold, NULL, 1 },
+	{ "zero", run_zero, NULL, 1 },
+	{ NULL, NULL, NULL, 0 },
 };
 
 /* The names of those that connect, or of those that serve */
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
 		c++;
 	argc--;
 	argv++;
-	if (!c->name || !parse(argc, argv, &o))
+	if (!c->name || !parse(argc, argv, &o) || o.sockets < c->least)
 		return usage();
 	argc -= optind;
 	argv += optind;
