@@ -175,8 +175,9 @@ def opening(about, experiments=()):
             f"real tools ({tools}) and a network of namespaces "
             "(`selftests/bench/network.py`). All figures are in "
             "[results.json](results.json), and this report is made from it. Figures with "
-            "a range are medians of several seeds, from the lowest to the highest; those "
-            "without are of one run, or of several that were the same. In plots, crosses "
+            "a range are medians of several seeds (of two: their mean), from the lowest to "
+            "the highest; those without are of one run, or of several that were the same. "
+            "In plots, crosses "
             "are the paper's and dashes a model's; one over time shows, of a run's several seeds, "
             "the one nearest the median of the measure that the verdict quotes first, and says "
             "below it which. [Words](#words) has what the terms mean.",
