@@ -14,6 +14,7 @@
 #	dashboard	whether prometheus answers the dashboard's queries rightly (dashboard/)
 #	dtn	those of the data transfer node (dtn/)
 #	seed	that a seed gives the same run in a tree at any path (uml.sh -s)
+#	processor	that each machine runs on a processor of its own (uml.sh)
 #	mutants	whether the list of wrong lines fits the tree (make check-mutants tries them)
 #	fuzzers	the tools' fuzz targets, FUZZ_SECONDS each (make -C tools fuzz)
 #	NAME	selftests/NAME.sh in the virtual-time lab, a machine for each
@@ -96,8 +97,8 @@ known()
 {
 	local test names
 
-	names=$(printf '%s\n' lint unit tap kept alone chosen seed bench flows dtn dashboard \
-		mutants fuzzers figures
+	names=$(printf '%s\n' lint unit tap kept alone chosen seed processor bench flows \
+		dtn dashboard mutants fuzzers figures
 		lab_tests)
 	for test; do
 		grep -qxF -- "$test" <<<"$names" || {
@@ -168,6 +169,7 @@ tap_of()
 	alone) "$here/test_alone.sh" ;;
 	chosen) "$here/test_chosen.sh" ;;
 	seed) "$here/test_seed.sh" ;;
+	processor) "$here/test_processor.sh" ;;
 	bench) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
 		"$top/selftests/bench/test_bench.py" ${PART:+"$PART"} ;;
 	flows) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
@@ -280,8 +282,8 @@ main()
 	# shellcheck disable=SC2086 # a list of names
 	"$here/need.sh" $PACKAGES && choose_kernel && prepare && build || exit 1
 	# shellcheck disable=SC2046 # a list of names
-	[ -n "$tests" ] || tests=$(in_order unit tap kept alone chosen seed bench flows dtn \
-		dashboard mutants fuzzers lint $(lab_tests) figures)
+	[ -n "$tests" ] || tests=$(in_order unit tap kept alone chosen seed processor bench flows \
+		dtn dashboard mutants fuzzers lint $(lab_tests) figures)
 	rm -rf "$out"
 	mkdir -p "$out"
 	echo "check: everything that is said goes to build/check/;" \

@@ -79,8 +79,8 @@ class Mutant:
 def is_test(name):
     """Whether a mutant may name this test: make check runs it, and whether it passes depends on
     the tree alone."""
-    return name in ("unit", "tap", "kept", "alone", "chosen", "seed", "bench", "flows", "dtn",
-                    "dashboard") or has_lab(TOP / "selftests" / f"{name}.sh", "uml")
+    return name in ("unit", "tap", "kept", "alone", "chosen", "seed", "processor", "bench",
+                    "flows", "dtn", "dashboard") or has_lab(TOP / "selftests" / f"{name}.sh", "uml")
 
 
 def has_lab(path, lab):

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# test_processor.sh: each machine has a processor of the host to itself, as long as there is
+# one (uml.sh); TAP.  The processors' locks are this test's own, as other machines may run.
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib.sh"
+. "$here/cache.sh"
+
+OWN=$TMP/cache
+LAB_KO=$("$here/uml-module.sh") || exit 1
+export LAB_KO
+
+# start NAME: a machine that runs until $TMP/go is there, and says that it has begun
+start()
+{
+	TCP_CIRCUIT_CACHE=$OWN "$here/uml.sh" -m 64M -t 60 "$TMP/waits.sh" BEGUN="$TMP/$1" \
+		>"$TMP/$1.log" 2>&1 &
+	until_true 30 [ -e "$TMP/$1" ]
+}
+
+# allowed_of PID: the processors on which it may run
+allowed_of()
+{
+	sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/status"
+}
+
+# allowed: those of each machine that runs, a line for each
+allowed()
+{
+	local pid
+
+	for pid in $(pgrep -f "^$OWN/uml-[^ ]*/linux mem="); do
+		allowed_of "$pid"
+	done
+}
+
+# machines: how many run
+machines()
+{
+	pgrep -cf "^$OWN/uml-[^ ]*/linux mem="
+}
+
+mkdir "$OWN"
+ln -s "$CACHE"/uml-* "$OWN/"
+cat >"$TMP/waits.sh" <<-EOF
+	#!/bin/bash
+	touch "\$BEGUN"
+	until [ -e $TMP/go ]; do sleep 1; done
+EOF
+chmod +x "$TMP/waits.sh"
+all=$(allowed_of $$)
+first=${all%%[,-]*}
+
+start one
+matches "a machine runs on one processor" '^[0-9]+$' "$(allowed | sort -u)"
+equal "it is the first one" "$first" "$(allowed | sort -u)"
+if [ "$all" != "$first" ]; then
+	start two
+	equal "another machine is on another one: processors" 2 "$(allowed | sort -u | wc -l)"
+	for lock in "$OWN"/processor-*.lock; do
+		refused "the lock of ${lock##*/} is held" flock -n "$lock" true
+	done
+else
+	echo "not tried, as this host has one processor: two machines" >&2
+fi
+for processor in $(seq 0 "$(getconf _NPROCESSORS_CONF)"); do
+	exec {lock}>"$OWN/processor-$processor.lock"
+	flock -n "$lock"
+done
+start three
+matches "where all are taken, a machine runs on any: $all" "(^|	)$all\$" \
+	"$(allowed | sort -u | paste -sd '	')"
+touch "$TMP/go"
+wait
+equal "machines that are left" 0 "$(machines)"
+finish
