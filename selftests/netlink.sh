@@ -19,5 +19,7 @@ sysctl -qw $CEILING=2100
 lone_host
 set_in src net.ipv4.tcp_circuit_fcwnd 60
 default_circuit
+ip -n "$SRC" addr add 10.77.2.1/32 dev lo
+ip -n "$SRC" addr add a4d:201::/128 dev lo nodad
 
 in_src circuit_netlink

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GET: the longest match, and a dump while the table changes
+ * GET: the longest match, automatic circuits, and a dump while the table changes
  */
 #include <sched.h>
 
+#include "../sock.h"
 #include "test.h"
 
 #define MANY	500	/* circuits: several answers of a dump */
@@ -58,6 +59,42 @@ void check_match(void)
 	for (size_t i = 0; i < COUNT(names); i++)
 		drop(names[i]);
 	same_name("none is left", "none", name_of("address=10.1.2.3"));
+}
+
+/* --- automatic circuits ------------------------------------------------------- */
+
+/* netlink.sh has added both to the loopback device; their first four bytes are the same. */
+#define PEER4	"address=10.77.2.1"
+#define PEER6	"address=a4d:201::"
+
+/* A listener, a connection to it and the other end of that */
+static void connect_to_peer6(int fds[3])
+{
+	struct sockaddr_in6 address;
+	socklen_t len = socket_address("a4d:201::", 0, &address);
+
+	for (int i = 0; i < 2; i++)
+		fds[i] = socket(AF_INET6, SOCK_STREAM, 0);
+	if (bind(fds[0], (void *)&address, len) || listen(fds[0], 1) ||
+	    getsockname(fds[0], (void *)&address, &len) ||
+	    connect(fds[1], (void *)&address, len))
+		bail("a connection to a4d:201::");
+	fds[2] = accept(fds[0], NULL, NULL);
+}
+
+void check_automatic(void)
+{
+	int fds[3];
+
+	connect_to_peer6(fds);
+	same_name("an IPv6 peer's circuit", "", name_of(PEER6));
+	same_name("an IPv4 peer's of the same first bytes: not the IPv6 peer's", "none",
+		  name_of(PEER4));
+	for (int i = 2; i >= 0; i--)
+		close(fds[i]);
+	for (int i = 0; i < 200 && strcmp(name_of(PEER6), "none"); i++)
+		usleep(100000);
+	same_name("an IPv6 peer's circuit when its sockets have gone", "none", name_of(PEER6));
 }
 
 /* --- a dump while the table changes ------------------------------------------- */

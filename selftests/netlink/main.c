@@ -4,7 +4,7 @@
  *
  * Runs as root in a namespace of its own with the loopback up, circuit loaded, the
  * namespace's tcp_circuit_fcwnd at NETNS_FCWND and its ceiling_circuits small
- * enough to reach.  TAP on stdout.
+ * enough to reach.  The loopback has 10.77.2.1 and a4d:201::.  TAP on stdout.
  *
  *	points.c	what is compared
  *	request.c	requests, written as words, and their answers
@@ -29,6 +29,7 @@ int main(void)
 	check_modes();
 	check_prefixes();
 	check_match();
+	check_automatic();
 	check_changing_dump();
 	check_generation();
 	check_events();

@@ -71,6 +71,7 @@ void check_prefixes(void);
 void check_full(void);
 void check_full_of_prefixes(void);
 void check_match(void);
+void check_automatic(void);
 void check_changing_dump(void);
 void check_generation(void);
 void check_events(void);
