@@ -106,6 +106,22 @@ marks()
 	set_in src net.ipv4.tcp_circuit_breaker 100
 }
 
+# As many as a stream counts; the namespace counts on.
+recoveries()
+{
+	local out before
+
+	delay 10 loss 5%
+	# so many losses may trip the breaker by chance
+	set_in src net.ipv4.tcp_circuit_breaker 0
+	before=$(field recoveries "$(in_src circuit_nl stats)")
+	out=$(send -n 20000000 -w 20)
+	at_least "a long transfer: recoveries that the namespace counts" 256 \
+		$(($(field recoveries "$(in_src circuit_nl stats)") - before))
+	equal "a long transfer: recoveries that it tells of itself" 255 "$(field recoveries "$out")"
+	set_in src net.ipv4.tcp_circuit_breaker 100
+}
+
 # Packets that come late look lost: undo must not leave another window behind.  No
 # correlation: with one, netem reorders next to nothing.
 reordering()
@@ -224,6 +240,7 @@ loss
 timeouts
 idle
 marks
+recoveries
 reordering
 shown
 follows
