@@ -48,6 +48,9 @@ ceilings()
 	ceiled "its administrator's socket option" -w 100000
 	set_in src net.ipv4.tcp_circuit_fcwnd_max 100000
 	ceiled "its gift" -w 100000 -u $MALLORY
+	equal "a ceiling, and its gift asked for by a connection: refused" 1 \
+		"$(field refused "$(hostile windows -n 1 -t 100 -w 101 -s established -u $MALLORY \
+			$DST4 $PORT)")"
 	set_in src net.ipv4.tcp_circuit_fcwnd_max 0
 	ip -n "$SRC" route replace 10.77.2.0/24 via 10.77.1.254 initcwnd 10000
 	ceiled "its route"
@@ -64,6 +67,9 @@ breaker_ceiling()
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 1
 	fresh
 	trip $MALLORY
+	sleep 3
+	equal "open for a second, says the container: 3 s later its breaker is open" 1 \
+		"$(circuit_field src wave breaker)"
 	no_wave
 	set_in src net.ipv4.tcp_circuit_breaker 1000
 	set_in src net.ipv4.tcp_circuit_breaker_ms 600000
@@ -146,6 +152,8 @@ own_network()
 	kill $pid
 	wait $pid 2>/dev/null
 	at_most "a container has tripped: window" $CUT "$(own_window)"
+	equal "a container has tripped: whose sockets, as it counts uids" 0 \
+		"$(field uid "$(in_own "$TMP/circuit_nl" get wide)")"
 	# what waits for a retransmission is ended, too
 	until_true 20 own_idle
 	equal "... its sockets are gone" 0 \
