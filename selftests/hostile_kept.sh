@@ -8,6 +8,7 @@
 #	left_behind	breakers tripped in other circuits, more than are kept
 #	fills		many open breakers in other circuits, to displace those of others
 #	evicts		losses displaced by those of many other connections
+#	logs		lines of the log, by breakers of several namespaces
 
 . "$(dirname "$0")/lib.sh"
 . "$SELFTESTS/hostile_lib.sh"
@@ -28,13 +29,13 @@ kept_is()
 	[ "$(stat_of kept)" = "$1" ]
 }
 
-# leave_behind N: circuits to so many peers, tripped, and no socket
+# leave_behind N [USER]: circuits to so many peers, tripped, and no socket
 leave_behind()
 {
-	local pid trips
+	local pid trips user=${2:-$MALLORY}
 
 	trips=$(stat_of trips)
-	background src circuit_hostile many -u $MALLORY -n "$1" -t 600000 \
+	background src circuit_hostile many -u "$user" -n "$1" -t 600000 \
 		10.99.1.1 $PORT >/dev/null
 	pid=$!
 	until_true 60 many_connected "$1"
@@ -71,11 +72,13 @@ are_forgotten()
 # More open breakers than are kept
 many_left_behind()
 {
-	local monitor
+	local before monitor
 
 	fresh
+	before=$(stat_of memory)
 	trip $MALLORY
 	end_sockets src
+	at_least "a user that is kept: bytes" 100 $(($(stat_of memory) - before))
 	background src circuit_nl monitor >"$TMP/events"
 	monitor=$!
 	until_true 10 grep -q ready "$TMP/events"
@@ -95,6 +98,16 @@ many_left_behind()
 		$(($(stat_of memory) / KEPT))
 	at_most "left behind, more than are kept: segments where he tripped first" \
 		$CUT "$(his_flight $DST4)"
+}
+
+# Another user's open breakers, more than are kept: each of the two remains marked.
+others_left_behind()
+{
+	leave_behind $((KEPT + 1)) $ALICE
+	end_sockets src
+	at_most "another user leaves as many behind: segments where he never was, of 20" 2 \
+		"$(his_flight 10.99.9.8)"
+	end_sockets src
 }
 
 # It forgets what it is asked to, and nothing else.
@@ -143,6 +156,7 @@ left_behind()
 	end_sockets src
 	until_true 60 nothing_is_there
 	many_left_behind
+	others_left_behind
 	reset_of_those
 	quiet_time_of_those
 	set_in src net.ipv4.tcp_circuit_breaker_quiet 300
@@ -201,6 +215,64 @@ evicts()
 	no_wave
 }
 
+# away N: dst leaves N circuits to as many peers behind, tripped, as leave_behind() does for src
+away()
+{
+	local pid
+
+	background dst circuit_hostile many -u $MALLORY -n "$1" -t 600000 \
+		10.88.1.1 $PORT >/dev/null
+	pid=$!
+	until_true 60 away_connected "$1"
+	in_rtr tc qdisc replace dev r1 root netem limit 1000000 delay $((RTT_MS / 2))ms loss 25%
+	until_true 120 away_tripped "$1"
+	kill $pid
+	wait $pid 2>/dev/null
+	in_rtr tc qdisc replace dev r1 root netem limit 1000000 delay $((RTT_MS / 2))ms
+	end_sockets dst
+}
+
+away_connected()
+{
+	[ "$(in_dst ss -Htn state established "dport = :$PORT" | wc -l)" -ge "$1" ]
+}
+
+away_tripped()
+{
+	[ "$(field trips "$(in_dst circuit_nl stats)")" -ge "$1" ]
+}
+
+# All namespaces but the machine's own have one limit of what they write to the log.
+logs()
+{
+	# shellcheck disable=SC2034 # serve sets it
+	local SERVER ns lines
+
+	for ns in src dst; do
+		set_in $ns net.ipv4.tcp_circuit_fcwnd 20
+		set_in $ns net.ipv4.tcp_circuit_breaker_ms 500
+	done
+	serve src
+	away 12
+	leave_behind 12
+	end_sockets src
+	sleep 6
+	echo "hostile_kept: two namespaces" >/dev/kmsg
+	for ns in src dst; do
+		at_least "open breakers of a namespace: $ns" 12 \
+			"$(field kept "$(in_$ns circuit_nl stats)")"
+		in_$ns circuit_nl reset
+	done
+	lines=$(dmesg | sed '1,/hostile_kept: two namespaces/d' | grep -c 'breaker closed')
+	at_least "two namespaces close 12 breakers each at once: lines of the log" 1 "$lines"
+	at_most "two namespaces close 12 breakers each at once: lines of the log" 10 "$lines"
+	serve_end
+	for ns in src dst; do
+		set_in $ns net.ipv4.tcp_circuit_fcwnd 0
+		set_in $ns net.ipv4.tcp_circuit_breaker_ms 2000
+	done
+}
+
 hostile_network
-cases left_behind fills evicts
+cases left_behind fills evicts logs
 finish
