@@ -168,6 +168,21 @@ promises()
 	sysctl -qw net.ipv4.tcp_circuit_ceiling_window=100
 	kept "a ceiling below the circuit's window"
 	sysctl -qw net.ipv4.tcp_circuit_ceiling_window=0
+	locked
+}
+
+# As sources.sh says of a route's "cwnd lock", a connection has to end before while metrics
+# are saved.
+locked()
+{
+	set_in dst net.ipv4.tcp_no_metrics_save 0
+	ip -n "$DST" route replace 10.77.1.0/24 via 10.77.2.254 cwnd lock 20
+	transfer $DST4
+	until_true 10 in_dst ip tcp_metrics show $SRC4
+	kept "a route with a window that is locked"
+	ip -n "$DST" route replace 10.77.1.0/24 via 10.77.2.254
+	in_dst ip tcp_metrics flush >/dev/null
+	set_in dst net.ipv4.tcp_no_metrics_save 1
 }
 
 # The hook goes with the last circuit that wants it, and comes back with the next.
