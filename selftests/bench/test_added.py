@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Experiments that are added to what docs/bench has."""
 
+import subprocess
+import tempfile
 import unittest
 import unittest.mock
+from pathlib import Path
 
 import bench
 import calibration
@@ -64,3 +67,29 @@ class Added(unittest.TestCase):
         self.assertIn("10 ms is outside", why)
         with unittest.mock.patch.object(calibration, "load_all", lambda: {}):
             self.assertIn("not calibrated", bench.objections(labs, d)["6.1"])
+
+
+class About(unittest.TestCase):
+    """What results were made with"""
+
+    def git(self, top, *words):
+        subprocess.run(["git", "-C", top, "-c", "user.name=a", "-c", "user.email=a@b",
+                        "-c", "commit.gpgsign=false", *words], check=True, capture_output=True)
+
+    def commit(self, top):
+        """As results tell it"""
+        with unittest.mock.patch.object(bench, "TOP", top), \
+                unittest.mock.patch.object(bench, "version_of", lambda *words: "1.0"):
+            return bench.about_of(unittest.mock.Mock(made={}))["commit"]
+
+    def test_tree_with_changes(self):
+        with tempfile.TemporaryDirectory() as top:
+            file = Path(top) / "file"
+            file.write_text("1")
+            self.git(top, "init", "-q")
+            self.git(top, "add", "file")
+            self.git(top, "commit", "-q", "-m", "m")
+            clean = self.commit(top)
+            self.assertRegex(clean, "^[0-9a-f]{7,}$")
+            file.write_text("2")
+            self.assertEqual(self.commit(top), clean + "-dirty")

@@ -76,6 +76,18 @@ class Metrics(unittest.TestCase):
         found = metrics.recovery(Fake(), {"flow": "f", "from": 5})
         self.assertAlmostEqual(found, 2.0)
 
+    def test_recovery_is_to_the_rate_after_slow_start(self):
+        class Fake:
+            """A second of slow start, full rate until 5 s, nine tenths from 7 s, full from 9 s"""
+            flows = {"f": {"seconds": 20}}
+
+            @staticmethod
+            def received(_):
+                return [(i / 10, (i + 1) / 10,
+                         0 if i < 10 else 10 if 50 <= i < 70 else 90 if 70 <= i < 90 else 100)
+                        for i in range(200)]
+        self.assertAlmostEqual(metrics.recovery(Fake(), {"flow": "f", "from": 5}), 3.8)
+
     def test_streams(self):
         class Fake:
             flows = {"f": {"seconds": 3}}
@@ -124,6 +136,14 @@ class Metrics(unittest.TestCase):
                 b[0] - a[0] for a, b in zip(raw.frames, raw.frames[1:])]):
             self.assertEqual(metrics.burst_frames(Fake, {}), 10)
             self.assertAlmostEqual(metrics.gap(Fake, {}), 0.6)
+
+    def test_gap_is_of_those_alike(self):
+        # ms: tcpdump's rounding, a frame that is late, and one right behind another
+        between = [0.600, 0.601, 0.602, 0.599, 0.600, 1.1, 0.1]
+        with unittest.mock.patch.object(metrics, "burst_frames", lambda *_: 0), \
+                unittest.mock.patch.object(metrics, "gaps",
+                                           lambda _: [ms / 1e3 for ms in between]):
+            self.assertAlmostEqual(metrics.gap(None, {}), 0.6004)
 
     def test_full_rate(self):
         class Fake:

@@ -56,6 +56,16 @@ class Rotation(unittest.TestCase):
         named = [name for line in lines for name in line.split(":")[1].split()]
         self.assertEqual(sorted(named), sorted(set(descriptions.names_of()) - quick))
 
+    def test_exit_status(self):
+        for counts, status in (([3, 0, 0], 0), ([3, 0, 1], 0), ([3, 1, 0], 1), ([0, 0, 0], 1),
+                               ([0, 0, 2], 1)):
+            with mock.patch("sys.argv", ["bench.py", "--quick"]), \
+                    mock.patch.object(bench, "bench", lambda _, counts=counts: counts), \
+                    contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertEqual(bench.main(), status, counts)
+            self.assertEqual(said.getvalue().splitlines()[-1], "bench-quick: {} passed, {} "
+                             "failed, {} skipped".format(*counts))
+
     def test_words(self):
         self.assertEqual(rotation.which("9/10"), (9, 10))
         for text in "10/10", "3", "a/b", "/3", "-1/3", "1/0":
