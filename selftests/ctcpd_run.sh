@@ -148,6 +148,39 @@ time.sleep(60)" >"$TMP/mute" &
 	wait $MUTE 2>/dev/null
 }
 
+# Who asks gives up, also where so many wait to be accepted that not even connect() returns.
+stopped_daemon()
+{
+	local out
+
+	kill -STOP $DAEMON
+	out=$(timeout 60 ctcpd status --socket "$SOCKET" 2>&1)
+	equal "a daemon that is stopped: exit status" 1 $?
+	matches "a daemon that is stopped: why" 'has not answered within 10 s' "$out"
+	python3 -c "
+import socket, time
+fds = []
+try:
+	while True:
+		fds.append(socket.socket(socket.AF_UNIX))
+		fds[-1].setblocking(False)
+		fds[-1].connect('$SOCKET')
+except BlockingIOError:
+	print('full', flush=True)
+time.sleep(60)" >"$TMP/full" &
+	MUTE=$!
+	eventually 20 grep -q full "$TMP/full"
+	out=$(timeout 60 ctcpd status --socket "$SOCKET" 2>&1)
+	equal "a daemon that is stopped, its queue full: exit status" 1 $?
+	matches "a daemon that is stopped, its queue full: why" "^ctcpd: $SOCKET cannot be asked" \
+		"$out"
+	kill $MUTE
+	wait $MUTE 2>/dev/null
+	kill -CONT $DAEMON
+	eventually 60 answers
+	succeeds "a daemon that goes on: it polls" polls_go_on
+}
+
 # --- ends and beginnings --------------------------------------------------------------------------
 
 ends()
@@ -231,6 +264,22 @@ damaged()
 	at_least "a damaged history: the new one takes visits" 1 "$(visits $DST4)"
 }
 
+# Its owner could put another file, or a log, in place of the history's.
+strangers_folder()
+{
+	end TERM
+	chown 4711 "$DISK"
+	configure
+	begin
+	equal "a folder of another user: no history" false "$(value .history_ok)"
+	matches "a folder of another user: status says whose" \
+		"$DISK, the folder of the history, is user 4711's" "$(value .history_error)"
+	end TERM
+	chown 0 "$DISK"
+	begin
+	equal "root's folder: the history" true "$(value .history_ok)"
+}
+
 # --- forget --------------------------------------------------------------------------------------------
 
 forgets()
@@ -242,6 +291,50 @@ forgets()
 	equal "forget: nothing is known: exit status" 1 $?
 	matches "forget: nothing is known" "nothing is known of $DST4" "$out"
 	equal "forget, of nobody" 0 "$(ask forget 192.0.2.0/24 --json | jq '.remotes + .visits')"
+}
+
+# --- systemd's watchdog --------------------------------------------------------------------------------
+
+# longest_silence SECONDS: print the longest time without a sign of life, ms, in that many seconds
+# from the first one on
+longest_silence()
+{
+	python3 -c "
+import socket, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind('$TMP/notify')
+while b'WATCHDOG=1' not in s.recv(4096):
+	pass
+began = last = time.monotonic()
+longest = 0
+while last < began + $1:
+	s.settimeout(max(0.001, began + $1 - last))
+	try:
+		alive = b'WATCHDOG=1' in s.recv(4096)
+	except TimeoutError:
+		alive = True
+	if alive:
+		now = time.monotonic()
+		longest = max(longest, now - last)
+		last = now
+print(round(longest * 1000))"
+}
+
+# Of half the time that systemd waits; nothing else wakes the daemon meanwhile.
+watched()
+{
+	local listener
+
+	end TERM
+	POLL=1min configure
+	longest_silence 30 >"$TMP/silence" &
+	listener=$!
+	until_true 20 test -S "$TMP/notify"
+	NOTIFY_SOCKET=$TMP/notify WATCHDOG_USEC=8000000 begin
+	wait $listener
+	at_most "a poll a minute, a watchdog of 8 s: ms without a sign of life" 4000 \
+		"$(cat "$TMP/silence")"
+	at_least "a watchdog of 8 s: ms between two" 1000 "$(cat "$TMP/silence")"
 }
 
 # --- the command line -----------------------------------------------------------------------------------
@@ -322,7 +415,7 @@ mkdir "$DISK"
 mount -t tmpfs -o size=3m,mode=755 disk "$DISK"
 defer "umount $DISK"
 cases bad_usage bad_configuration sees said_once spares_the_other reloads second_daemon \
-	mute_clients ends killed full_disk damaged forgets
+	mute_clients stopped_daemon ends killed full_disk damaged strangers_folder forgets watched
 end TERM
 equal "at the end: exit status" 0 $ENDED
 finish

@@ -3,6 +3,9 @@
  * SQLite's own VFS with faults: from the k-th call that changes a file on, such calls fail,
  * or the k-th one kills the process when it is half done.
  *
+ * It counts what a loss of power would not forgive: a page that goes into the database before
+ * the log that has it is on the disk, and a log that begins anew before the database is.
+ *
  * Of its methods none is of shared memory: what runs by it needs no -shm.
  */
 #ifndef CTCPD_TEST_FAULTY_VFS_H
@@ -24,6 +27,12 @@ struct fault {
 
 static struct fault fault;
 static int main_fails;	/* 0, or what each write into a database itself, not its log, gives */
+
+static struct {
+	bool main, log;		/* has been written since it was last synced */
+	unsigned int into_main;	/* writes into a database */
+	unsigned int unsafe;
+} power;
 
 struct faulty_file {
 	sqlite3_file base;
@@ -64,18 +73,36 @@ static int faulty_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
 	return real_of(f)->pMethods->xRead(real_of(f), buf, n, at);
 }
 
+static bool is_kind(sqlite3_file *f, int flag)
+{
+	return ((struct faulty_file *)f)->flags & flag;
+}
+
+static void note_write(sqlite3_file *f, sqlite3_int64 at)
+{
+	if (is_kind(f, SQLITE_OPEN_MAIN_DB)) {
+		power.unsafe += power.log;
+		power.into_main++;
+		power.main = true;
+	} else if (is_kind(f, SQLITE_OPEN_WAL)) {
+		power.unsafe += power.main && !at;
+		power.log = true;
+	}
+}
+
 static int faulty_write(sqlite3_file *f, const void *buf, int n, sqlite3_int64 at)
 {
 	const struct sqlite3_io_methods *m = real_of(f)->pMethods;
 
 	if (fails_now())
 		return fault.code;
-	if (main_fails && ((struct faulty_file *)f)->flags & SQLITE_OPEN_MAIN_DB)
+	if (main_fails && is_kind(f, SQLITE_OPEN_MAIN_DB))
 		return main_fails;
 	if (dies_now()) {
 		m->xWrite(real_of(f), buf, n / 2, at);
 		raise(SIGKILL);
 	}
+	note_write(f, at);
 	return m->xWrite(real_of(f), buf, n, at);
 }
 
@@ -85,6 +112,10 @@ static int faulty_truncate(sqlite3_file *f, sqlite3_int64 size)
 		return fault.code == SQLITE_FULL ? SQLITE_IOERR_TRUNCATE : fault.code;
 	if (dies_now())
 		raise(SIGKILL);
+	if (is_kind(f, SQLITE_OPEN_WAL)) {
+		power.unsafe += power.main;
+		power.log = false;
+	}
 	return real_of(f)->pMethods->xTruncate(real_of(f), size);
 }
 
@@ -95,8 +126,11 @@ static int faulty_sync(sqlite3_file *f, int flags)
 	if (dies_now())
 		raise(SIGKILL);
 	/* nothing here outlives a loss of power, and the tests need not wait for a disk */
-	(void)f;
 	(void)flags;
+	if (is_kind(f, SQLITE_OPEN_MAIN_DB))
+		power.main = false;
+	else if (is_kind(f, SQLITE_OPEN_WAL))
+		power.log = false;
 	return SQLITE_OK;
 }
 
@@ -193,6 +227,7 @@ static inline void faulty_vfs_use(void)
 static inline void faulty_vfs_end(void)
 {
 	memset(&fault, 0, sizeof(fault));
+	memset(&power, 0, sizeof(power));
 	main_fails = 0;
 	sqlite3_vfs_unregister(&faulty_vfs);
 }

@@ -4,12 +4,16 @@
  * the slots that there are to a list.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "test.h"
 
+#include "ctcpd/pace_load.h"
 #include "ctcpd/pace_slots.h"
 #include "units.h"
 
@@ -326,6 +330,42 @@ static void test_full(void **state)
 	free(list);
 }
 
+/* --- passes ---------------------------------------------------------------- */
+
+/* Where ctcpd is built without libbpf there is none */
+#pragma weak pace_pass_run
+
+/* The kernel says EAGAIN within a pass of very many sockets, and goes on when it is read again. */
+static void test_pass_goes_on(void **state)
+{
+	int ends[2], status;
+	pid_t pid;
+
+	(void)state;
+	if (!pace_pass_run)
+		skip();
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		/* the first read finds nothing */
+		usleep(20000);
+		_exit(write(ends[1], "x", 1) == 1 ? 0 : 1);
+	}
+	close(ends[1]);
+	assert_int_equal(pace_pass_run(ends[0]), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void test_pass_that_fails(void **state)
+{
+	(void)state;
+	if (!pace_pass_run)
+		skip();
+	assert_int_equal(pace_pass_run(-1), -EBADF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_used), cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_in_force), cmocka_unit_test(test_edits),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_full),
+		cmocka_unit_test(test_pass_goes_on), cmocka_unit_test(test_pass_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

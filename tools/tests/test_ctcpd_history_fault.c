@@ -225,6 +225,33 @@ static void checkpoints_that_fail(void **state)
 	history_close(h);
 }
 
+/* --- a loss of power ------------------------------------------------------------------ */
+
+/*
+ * SQLite's rule, for a disk that keeps what was synced: the log is on it before the pages in it
+ * go into the file, and the file before the log begins anew.
+ */
+static void power_may_go_at_any_time(void **state)
+{
+	struct history *h;
+	uint32_t i;
+
+	faulty_vfs_use();
+	h = open_place(*state, NOW);
+	for (i = 0; i < 3000; i++)
+		add(h, i);
+	tidy(h, NOW);
+	/* checkpoints were made meanwhile, of the log that each add writes */
+	assert_true(power.into_main > 100);
+	assert_int_equal(power.unsafe, 0);
+	history_close(h);
+	h = open_place(*state, NOW);
+	add(h, i);
+	history_close(h);
+	assert_int_equal(power.unsafe, 0);
+	faulty_vfs_end();
+}
+
 /* --- kill -9 -------------------------------------------------------------------------- */
 
 struct pipes {
@@ -731,6 +758,7 @@ int main(void)
 		TEST(disk_is_full_for_all_of_a_forget),
 		TEST(writes_fail_at_random),
 		TEST(checkpoints_that_fail),
+		TEST(power_may_go_at_any_time),
 		TEST(killed_at_each_write),
 		TEST(killed_at_each_write_of_more),
 		TEST(killed_at_random),

@@ -8,6 +8,8 @@
 
 #include "ctcpd_history.h"
 
+#define LOOK_US		100000
+
 static void name(char *to, size_t len, const struct place *p, const char *suffix)
 {
 	snprintf(to, len, "%s%s", p->file, suffix);
@@ -237,6 +239,29 @@ static void log_goes_with_it(void **state)
 	assert_false(there_is(p, "-wal"));
 }
 
+/* Where the log cannot be moved the file stays with it, and what is begun anew has no old log */
+static void log_goes_first(void **state)
+{
+	static const char log[5000] = "a log";
+	const struct place *p = *state;
+	char path[160], aside[160];
+	struct err e;
+
+	put_file(p->file, "# my notes\n", 11);
+	name(path, sizeof(path), p, "-wal");
+	put_file(path, log, sizeof(log));
+	name(aside, sizeof(aside), p, ".damaged-wal");
+	assert_int_equal(mkdir(aside, 0700), 0);
+	assert_int_equal(open_fails(p, &e), -EISDIR);
+	assert_non_null(strstr(e.text, "cannot be set aside"));
+	assert_int_equal(size_of(p, ""), 11);
+	assert_int_equal(size_of(p, "-wal"), sizeof(log));
+	assert_false(there_is(p, ".damaged"));
+	assert_int_equal(rmdir(aside), 0);
+	set_aside(p, ".damaged", "damaged");
+	assert_int_equal(size_of(p, ".damaged-wal"), sizeof(log));
+}
+
 static void later_version_is_left(void **state)
 {
 	const struct place *p = *state;
@@ -450,6 +475,35 @@ static void another_program_has_it(void **state)
 	assert_false(there_is(p, ".damaged"));
 }
 
+/* sqlite3 history.db 'SELECT ...', as the daemon begins */
+static void another_program_has_it_for_a_moment(void **state)
+{
+	const struct place *p = *state;
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	make_history(p, 1);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		sqlite3 *db;
+
+		if (sqlite3_open(p->file, &db) ||
+		    sqlite3_exec(db, "BEGIN; SELECT * FROM visit", NULL, NULL, NULL) ||
+		    write(ready[1], "x", 1) != 1)
+			_exit(1);
+		usleep(LOOK_US);
+		_exit(sqlite3_close(db) ? 1 : 0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	make_history(p, 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* rm history.db, by somebody who wants to begin anew and does not stop the daemon */
 static void removed_while_open(void **state)
 {
@@ -531,6 +585,7 @@ int main(void)
 		TEST(unknown_formats_are_set_aside),
 		TEST(earlier_ones_are_kept),
 		TEST(log_goes_with_it),
+		TEST(log_goes_first),
 		TEST(later_version_is_left),
 		TEST(later_version_in_the_log_is_left),
 		TEST(what_is_no_file),
@@ -541,6 +596,7 @@ int main(void)
 		TEST(second_daemon_is_refused),
 		TEST(lock_ends_with_its_process),
 		TEST(another_program_has_it),
+		TEST(another_program_has_it_for_a_moment),
 		TEST(removed_while_open),
 		TEST(removed_but_not_its_log),
 		TEST(damaged_while_open),

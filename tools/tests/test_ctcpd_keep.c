@@ -313,6 +313,31 @@ static void forgets_before_searches(void **state)
 	assert_int_equal(rows(p), 0);
 }
 
+/* Each try that fails is counted, of searches as of visits */
+static void failed_writes_are_counted(void **state)
+{
+	const struct search_row row = { .to = host(1), .dev = "eth1" };
+	const struct place *p = *state;
+	struct kept k;
+
+	begin(&k, p->file);
+	folder_moves(p, "", ".away");
+	keep_flush(&k.keep, NOW);
+	assert_int_equal(k.keep.failed, 0);
+	assert_int_not_equal(keep_put_searches(&k.keep, &row, 1, NOW), 0);
+	assert_int_equal(k.keep.failed, 1);
+	assert_int_not_equal(keep_delete_search(&k.keep, &row.to, row.dev, NOW), 0);
+	assert_int_equal(k.keep.failed, 2);
+	visit(&k, 1, REASON_BRIEF);
+	keep_flush(&k.keep, NOW);
+	assert_int_equal(k.keep.failed, 3);
+	folder_moves(p, ".away", "");
+	keep_flush(&k.keep, NOW);
+	assert_int_equal(keep_put_searches(&k.keep, &row, 1, NOW), 0);
+	assert_int_equal(k.keep.failed, 3);
+	end(&k);
+}
+
 /* So many as there is room for; what holds others takes their place; what is left is told. */
 static void forgets_are_bounded(void **state)
 {
@@ -416,6 +441,7 @@ int main(void)
 		TEST(damage_is_told_by_whoever_finds_it),
 		TEST(forgets_when_it_can),
 		TEST(forgets_before_searches),
+		TEST(failed_writes_are_counted),
 		TEST(forgets_are_bounded),
 		TEST(forgets_are_of_one_history),
 		TEST(none_can_be_opened),

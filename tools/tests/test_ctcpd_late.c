@@ -3,8 +3,11 @@
  * Connections that last too long are shut down, and no others.
  */
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -13,6 +16,17 @@
 
 #define LASTS_MS	1000
 #define PATIENCE_MS	20000
+
+static atomic_uint waits;	/* that have a limit */
+
+int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at);
+
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at)
+{
+	atomic_fetch_add(&waits, 1);
+	return __real_pthread_cond_timedwait(c, m, at);
+}
 
 /* [0] is that of the server, [1] the client's */
 static void pair(int fds[2])
@@ -89,11 +103,29 @@ static void test_one_by_one(void **state)
 	close_pair(b);
 }
 
+/* One wait is as long as the connection may last: the thread does not look again and again. */
+static void test_sleeps(void **state)
+{
+	struct late *l = late_begin(1, LASTS_MS);
+	int a[2];
+
+	(void)state;
+	pair(a);
+	atomic_store(&waits, 0);
+	assert_non_null(late_add(l, a[0]));
+	assert_true(is_shut_down(a[1], PATIENCE_MS));
+	/* a wait may end early without a reason */
+	assert_in_range(atomic_load(&waits), 1, 5);
+	late_end(l);
+	close_pair(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_one_by_one),
+		cmocka_unit_test(test_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

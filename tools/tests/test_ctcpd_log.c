@@ -178,13 +178,20 @@ static void test_priorities(void **state)
 	log_open(&l, false);
 	log_say(&l, LOG_WARNING, "two");
 	log_close(&l);
+	/* an inode's number is that of one device */
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev + 1,
+		 (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_open(&l, false);
+	log_say(&l, LOG_WARNING, "another device");
+	log_close(&l);
 	setenv("JOURNAL_STREAM", "nonsense", 1);
 	log_open(&l, false);
 	log_say(&l, LOG_INFO, "three");
 	log_close(&l);
 	unsetenv("JOURNAL_STREAM");
 	end_capture(&c, text, sizeof(text));
-	assert_string_equal(text, "<4>one\nctcpd: two\nctcpd: three\n");
+	assert_string_equal(text, "<4>one\nctcpd: two\nctcpd: another device\nctcpd: three\n");
 }
 
 /* --- verdicts -------------------------------------------------------------------------- */

@@ -24,6 +24,9 @@ $(DAEMON_TESTS:%=$(T)/%): $(T)/%: $(O)/obj-san/tests/%.o $(DAEMON_PARTS:%=$(O)/o
 # whether a file is on the disk before it takes the place of another
 $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
 
+# how often its thread wakes
+$(T)/test_ctcpd_late: LDFLAGS += -Wl,--wrap=pthread_cond_timedwait
+
 # the kernel and the devices of ctcpd's hands are the test's own
 $(filter $(T)/test_ctcpd_act_%,$(DAEMON_TESTS:%=$(T)/%)): LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
 ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit hands_unrecorded \
