@@ -172,7 +172,7 @@ time.sleep(60)" >"$TMP/full" &
 	eventually 20 grep -q full "$TMP/full"
 	out=$(timeout 60 ctcpd status --socket "$SOCKET" 2>&1)
 	equal "a daemon that is stopped, its queue full: exit status" 1 $?
-	matches "a daemon that is stopped, its queue full: why" "^ctcpd: $SOCKET cannot be asked" \
+	matches "a daemon that is stopped, its queue full: why" 'has not answered within 10 s' \
 		"$out"
 	kill $MUTE
 	wait $MUTE 2>/dev/null

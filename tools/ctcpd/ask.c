@@ -17,6 +17,11 @@
 #define ANSWER_S	10		/* the daemon may be in the midst of a poll */
 #define ANSWER_MOST	(64U << 20)	/* bytes */
 
+static int not_answered(struct err *e)
+{
+	return err_set(e, -ETIMEDOUT, "the daemon has not answered within %d s", ANSWER_S);
+}
+
 static int no_daemon(const char *file, int code, struct err *e)
 {
 	if (code == EACCES || code == EPERM)
@@ -25,6 +30,8 @@ static int no_daemon(const char *file, int code, struct err *e)
 		return err_set(e, -code,
 			       "no daemon answers at %s: is it running? systemctl status ctcpd",
 			       file);
+	if (code == EAGAIN)	/* its queue of connections is full */
+		return not_answered(e);
 	return err_set(e, -code, "%s cannot be asked: %s", file, strerror(code));
 }
 
@@ -98,8 +105,7 @@ static int get(int fd, struct out *o, struct err *e)
 		if (n == -EINTR)
 			continue;
 		if (n == -ETIMEDOUT)
-			return err_set(e, -ETIMEDOUT, "the daemon has not answered within %d s",
-				       ANSWER_S);
+			return not_answered(e);
 		if (n < 0)
 			return err_set(e, (int)n, "the daemon's answer is lost: %s",
 				       strerror((int)-n));
