@@ -4,6 +4,7 @@
  * and what is printed of it all.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/genetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +243,47 @@ static void test_changed(void **state)
 		if (!live_parse(&copy.hdr, &l))
 			live_free(&l);
 	}
+}
+
+/* The module's list: so many dumps are interrupted by a change, the next is whole. */
+static int interrupted;
+
+int __wrap_genl_resolve(struct genl *g, struct err *e);
+int __wrap_genl_resolve(struct genl *g, struct err *e)
+{
+	(void)e;
+	g->family = family.family;
+	return 0;
+}
+
+int __wrap_nlm_dump(struct nl *nl, struct nlmsghdr *question, mnl_cb_t each, void *data,
+		    struct err *e);
+int __wrap_nlm_dump(struct nl *nl, struct nlmsghdr *question, mnl_cb_t each, void *data,
+		    struct err *e)
+{
+	(void)nl;
+	(void)question;
+	assert_int_equal(each(object_message(TCP_CIRCUIT_CMD_GET, 1, 0, 0), data), MNL_CB_OK);
+	return interrupted-- > 0 ? err_set(e, -EINTR, "it has changed") : 0;
+}
+
+/* It is read anew, and nothing of what came before; one that never ends to change is given up. */
+static void test_changing(void **state)
+{
+	struct lives ls;
+	struct err e;
+
+	(void)state;
+	for (int changes = 0; changes < 4; changes++) {
+		interrupted = changes;
+		assert_int_equal(lives_read(&ls, &e), 0);
+		assert_int_equal(ls.n, 1);
+		lives_free(&ls);
+	}
+	interrupted = INT_MAX;
+	assert_int_equal(lives_read(&ls, &e), -EINTR);
+	assert_non_null(strstr(e.text, "try again"));
+	assert_int_equal(ls.n, 0);
 }
 
 static void add(struct lives *ls, struct nlmsghdr *nlh)
@@ -564,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_changing),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_clash),

@@ -27,6 +27,9 @@ $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
 # how often its thread wakes
 $(T)/test_ctcpd_late: LDFLAGS += -Wl,--wrap=pthread_cond_timedwait
 
+# a list that changes while it is read
+$(T)/test_live: LDFLAGS += -Wl,--wrap=genl_resolve,--wrap=nlm_dump
+
 # the kernel and the devices of ctcpd's hands are the test's own
 $(filter $(T)/test_ctcpd_act_%,$(DAEMON_TESTS:%=$(T)/%)): LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
 ACT_WRAPS := hands_apply hands_look hands_let_go hands_fit hands_unrecorded \
