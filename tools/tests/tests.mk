@@ -4,7 +4,7 @@
 
 TESTS	:= test_units test_plan test_choose test_admit test_cli test_fits test_netlink \
 	 test_ahead test_htb test_object test_order test_state test_commit test_live test_adopt \
-	 test_hear test_watch test_measure $(DAEMON_TESTS)
+	 test_hear test_watch test_link test_measure $(DAEMON_TESTS)
 T	:= $(O)/tests
 SAN_PARTS := $(PARTS:%=$(O)/obj-san/%.o)
 TEST_DEFS := -DTEST_DIR='"$(abspath $(T))"' -DTOOLS_DIR='"$(CURDIR)"'
@@ -29,6 +29,9 @@ $(T)/test_ctcpd_late: LDFLAGS += -Wl,--wrap=pthread_cond_timedwait
 
 # a list that changes while it is read
 $(T)/test_live: LDFLAGS += -Wl,--wrap=genl_resolve,--wrap=nlm_dump
+
+# devices that the kernel of the test may not have
+$(T)/test_link: LDFLAGS += -Wl,--wrap=rtnl_link_get_kernel,--wrap=nlm_get
 
 # the kernel and the devices of ctcpd's hands are the test's own
 $(filter $(T)/test_ctcpd_act_%,$(DAEMON_TESTS:%=$(T)/%)): LDFLAGS += $(ACT_WRAPS:%=-Wl,--wrap=%)
