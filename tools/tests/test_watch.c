@@ -9,6 +9,7 @@
 /* behind that one, which it knows of */
 #include <linux/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "busy.h"
 #include "interest.h"
 #include "ledger.h"
+#include "restore.h"
 #include "route.h"
 #include "said.h"
 
@@ -40,6 +42,33 @@ static enum verdict look(struct ledger *l, const struct drift *d, bool commanded
 	}
 	ledger_end(l, commanded, now);
 	return v;
+}
+
+/* --- commands --------------------------------------------------------------- */
+
+/* A file system may give the number of a file that is gone to the next, within the second. */
+static void test_is_left(void **state)
+{
+	struct watch_look k = { .path = "/tmp/ctcp-watch-XXXXXX" };
+	int fd = mkstemp(k.path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &k.state), 0);
+	close(fd);
+	assert_true(restore_is_left(&k));
+	k.state.st_ctim.tv_nsec ^= 1;
+	assert_false(restore_is_left(&k));
+	k.state.st_ctim.tv_nsec ^= 1;
+	k.state.st_ctim.tv_sec--;
+	assert_false(restore_is_left(&k));
+	k.state.st_ctim.tv_sec++;
+	k.state.st_ino++;
+	assert_false(restore_is_left(&k));
+	k.state.st_ino--;
+	assert_true(restore_is_left(&k));
+	assert_int_equal(unlink(k.path), 0);
+	assert_false(restore_is_left(&k));
 }
 
 /* --- another at work ------------------------------------------------------- */
@@ -547,6 +576,7 @@ static void test_burst(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_is_left),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_busy_text),
 		cmocka_unit_test(test_three_times),
