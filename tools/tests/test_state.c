@@ -4,20 +4,28 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test.h"
 
 #include "args.h"
+#include "holder.h"
 #include "out.h"
 #include "replace.h"
 #include "store.h"
+#include "timer.h"
 #include "words.h"
 
 #define BOOT "3b1f-boot"
@@ -884,6 +892,34 @@ static void test_confirm_sentences(void **state)
 			       "changes anything takes it back"));
 }
 
+/* What the kernel says of who has logged in, NULL = what it says */
+static const char *login;
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	if (login && !strcmp(path, "/proc/self/loginuid"))
+		return fmemopen((char *)login, strlen(login), mode);
+	return __real_fopen(path, mode);
+}
+
+/* The change is that of who has logged in, whoever they have become since. */
+static void test_confirm_caller(void **state)
+{
+	struct confirm c = { 0 };
+
+	(void)state;
+	login = "4242";
+	confirm_caller(&c);
+	assert_int_equal(c.uid, 4242);
+	assert_string_equal(c.user, "4242");
+	login = "4294967295";
+	confirm_caller(&c);
+	assert_int_equal(c.uid, getuid());
+	login = NULL;
+}
+
 /* --- files ----------------------------------------------------------------- */
 
 static void open_store(struct store *s, char *dir)
@@ -1198,6 +1234,158 @@ static void test_locked(void **state)
 	remove_store(&a);
 }
 
+/* Somebody else's process holds what it has locked as well as one's own. */
+static void test_holder_of_another(void **state)
+{
+	char pid[PID_LEN], self[PID_LEN];
+	int fd, status;
+	pid_t other;
+
+	(void)state;
+	if (geteuid())	/* who is not root becomes nobody else */
+		skip();
+	/* not on a file system of layers, of which /proc/locks tells another device */
+	fd = memfd_create("lock", MFD_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	snprintf(self, sizeof(self), "%d", getpid());
+	other = fork();
+	if (!other)
+		_exit(setuid(65534) || !holder_of_lock(fd, pid) || strcmp(pid, self));
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	close(fd);
+}
+
+/* A program that is begun meanwhile, as by modprobe.d, and stays */
+static pid_t begin_program(int *end)
+{
+	int in[2], begun[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(begun, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(in[0], STDIN_FILENO);
+		execlp("cat", "cat", NULL);
+		_exit(1);
+	}
+	close(in[0]);
+	close(begun[1]);
+	/* it ends with what the program has not */
+	assert_int_equal(read(begun[0], &c, 1), 0);
+	close(begun[0]);
+	*end = in[1];
+	return pid;
+}
+
+static void test_lock_ends(void **state)
+{
+	int end, status;
+	struct store s;
+	char dir[64], pid[16];
+	struct err e;
+	pid_t program;
+
+	(void)state;
+	open_store(&s, dir);
+	assert_int_equal(store_lock(&s, &e), 0);
+	program = begin_program(&end);
+	assert_true(store_is_locked(&s, pid));
+	store_unlock(&s);
+	assert_false(store_is_locked(&s, pid));
+	close(end);
+	assert_int_equal(waitpid(program, &status, 0), program);
+	assert_int_equal(status, 0);
+	remove_store(&s);
+}
+
+/* Linux before 5.9 has no close_range(2), before 5.14 no cookie of a network namespace. */
+static bool old_kernel;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	long a, b, c, d, e, f;
+	va_list list;
+
+	va_start(list, number);
+	a = va_arg(list, long);
+	b = va_arg(list, long);
+	c = va_arg(list, long);
+	d = va_arg(list, long);
+	e = va_arg(list, long);
+	f = va_arg(list, long);
+	va_end(list);
+	if (!old_kernel || number != SYS_close_range)
+		return __real_syscall(number, a, b, c, d, e, f);
+	errno = ENOSYS;
+	return -1;
+}
+
+int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	if (!old_kernel)
+		return __real_getsockopt(fd, level, name, value, len);
+	errno = ENOPROTOOPT;
+	return -1;
+}
+
+static void timer_lets_go(void)
+{
+	struct confirm c = { .deadline = boottime_ns() + 100000000000ULL, .pid = 1 };
+	char dir[64], pid[16];
+	struct store s;
+	struct err e;
+	int fd;
+
+	open_store(&s, dir);
+	assert_int_equal(store_lock(&s, &e), 0);
+	/* whatever its number: of those up to the pipe's there is one for each */
+	for (fd = 3; fd < 8; fd++)
+		assert_int_equal(dup2(s.lock, fd), fd);
+	assert_int_equal(timer_start(&s, &c, &e), 0);
+	for (fd = 3; fd < 8; fd++)
+		assert_true(fd == s.lock || !close(fd));
+	assert_true(store_is_locked(&s, pid));
+	store_unlock(&s);
+	assert_false(store_is_locked(&s, pid));
+	/* it ends within a second, as no state tells of the change */
+	remove_store(&s);
+}
+
+static void test_timer_lets_go(void **state)
+{
+	(void)state;
+	timer_lets_go();
+	old_kernel = true;
+	timer_lets_go();
+	old_kernel = false;
+}
+
+/* One that has no cookie is known by its number. */
+static void test_old_namespace(void **state)
+{
+	char dir[64], name[64] = "", key[NETNS_KEY];
+	unsigned int inode;
+	struct store s;
+
+	(void)state;
+	old_kernel = true;
+	open_store(&s, dir);
+	old_kernel = false;
+	assert_true(readlink("/proc/self/ns/net", name, sizeof(name) - 1) > 0);
+	assert_int_equal(sscanf(name, "net:[%u]", &inode), 1);
+	snprintf(key, sizeof(key), "i%u", inode);
+	assert_string_equal(s.netns, key);
+	remove_store(&s);
+}
+
 /* Whoever may open the lock may hold it; one of an older version was open to all. */
 static void test_lock_mode(void **state)
 {
@@ -1348,6 +1536,7 @@ int main(void)
 		cmocka_unit_test(test_bare),
 		cmocka_unit_test(test_lists_of_a_change),
 		cmocka_unit_test(test_confirm_sentences),
+		cmocka_unit_test(test_confirm_caller),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_file_mode, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_on_disk, setup, teardown),
@@ -1357,6 +1546,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_module, setup, teardown),
 		cmocka_unit_test(test_module_loads),
 		cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_holder_of_another),
+		cmocka_unit_test(test_lock_ends),
+		cmocka_unit_test(test_timer_lets_go),
+		cmocka_unit_test(test_old_namespace),
 		cmocka_unit_test(test_lock_mode),
 		cmocka_unit_test(test_lock_place),
 		cmocka_unit_test(test_open_folder),

@@ -24,6 +24,9 @@ $(DAEMON_TESTS:%=$(T)/%): $(T)/%: $(O)/obj-san/tests/%.o $(DAEMON_PARTS:%=$(O)/o
 # whether a file is on the disk before it takes the place of another
 $(T)/test_state: LDFLAGS += -Wl,--wrap=fsync
 
+# a kernel of another age, and who has logged in
+$(T)/test_state: LDFLAGS += -Wl,--wrap=getsockopt,--wrap=syscall,--wrap=fopen
+
 # how often its thread wakes
 $(T)/test_ctcpd_late: LDFLAGS += -Wl,--wrap=pthread_cond_timedwait
 
