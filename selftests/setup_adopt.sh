@@ -128,13 +128,17 @@ more_addresses()
 	local net
 
 	ip -n "$DST" addr add 10.77.2.2/24 dev eth1
-	for net in 10.77.3 10.77.4 10.77.5; do
+	for net in 10.77.3 10.77.4 10.77.5 10.77.6; do
 		ip -n "$DST" addr add $net.1/24 dev eth1
 		ip -n "$RTR" route add $net.0/24 via $DST4
 	done
 	ip -n "$SRC" route add 10.77.3.0/24 via 10.77.1.254
 	ip -n "$SRC" route add 10.77.4.0/24 via 10.77.1.254
 	ip -n "$SRC" route add 10.77.5.0/24 via 10.77.1.254 congctl lock reno
+	# another way for one user
+	ip -n "$SRC" route add 10.77.6.0/24 dev lo
+	ip -n "$SRC" route add 10.77.6.0/24 via 10.77.1.254 table 77
+	ip -n "$SRC" rule add to 10.77.6.0/24 uidrange 65534-65534 lookup 77
 }
 
 servers()
@@ -166,6 +170,7 @@ circuits()
 	setup circuit set device prefix 10.77.3.0/24 dev eth1 window 30
 	setup circuit set elsewhere prefix 10.77.3.0/24 dev lo window 20
 	setup circuit set locked prefix 10.77.5.0/24 window 20
+	setup circuit set user prefix 10.77.6.0/24 dev eth1 window 20
 }
 
 streams()
@@ -179,6 +184,7 @@ streams()
 	begin device 10.77.3.1 $PORT -C cubic
 	begin outside 10.77.4.1 $PORT -C cubic
 	begin locked 10.77.5.1 $PORT
+	begin user 10.77.6.1 $PORT -C cubic -u 65534
 	begin ours $DST4 $PORT -C circuit
 	if [ -n "$MULTI" ]; then
 		begin mptcp $DST4 $MULTI -C cubic -P
@@ -228,7 +234,7 @@ listens_at()
 # --- adopt -------------------------------------------------------------------------
 
 OURS="first second six nobody"
-OTHERS="longer marked device outside"
+OTHERS="longer marked device outside user"
 
 # left JSON: as numbers in one line
 left()
@@ -326,15 +332,30 @@ others()
 	one longer
 	one marked
 	one device
+	one user
 	equal "a peer of no circuit: as it was" cubic "$(runs outside)"
 	equal "four are in the circuit, and ours" 5 "$(circuit_value lhc sockets)"
 }
 
-# The accepting side has v4-mapped sockets, and a process each.
+# of_half_closed: what ss has of it
+of_half_closed()
+{
+	in_dst ss -Htni state close-wait "sport = :$STUCK"
+}
+
+is_half_closed()
+{
+	[ -n "$(of_half_closed)" ]
+}
+
+# The accepting side has v4-mapped sockets, and a process each; one of a peer that sends no
+# more may send still.
 other_side()
 {
 	local streams
 
+	in_src circuit_sock send -n 1000 $DST4 $STUCK >/dev/null
+	succeeds "a peer shuts down" until_true 10 is_half_closed
 	in_dst ctcp-setup circuit set back prefix 10.77.1.0/24 window 100
 	streams=$(in_dst ss -Htn state established "sport = :$PORT" "dst 10.77.1.0/24" | wc -l)
 	at_least "connections that dst has accepted" 8 "$streams"
@@ -343,6 +364,7 @@ other_side()
 	equal "they run circuit" "$streams" \
 		"$(in_dst ss -Htni state established "sport = :$PORT" "dst 10.77.1.0/24" |
 			grep -c '\bcircuit\b')"
+	matches "... that of a peer that sends no more, too" '\bcircuit\b' "$(of_half_closed)"
 }
 
 # Its process ends while adopt has its socket, and has it linger for 30 s with data that
@@ -372,7 +394,7 @@ lingering()
 refusals()
 {
 	says "no such circuit" 1 \
-		'there is no circuit nope; there are ([a-z]+, ){5}[a-z]+$' setup adopt nope
+		'there is no circuit nope; there are ([a-z]+, ){6}[a-z]+$' setup adopt nope
 	says "a route that locks its algorithm" 1 \
 		"1 of 1 connections not adopted; the first, to 10.77.5.1 port $PORT, of process ${PID[locked]} \\(circuit_sock\\): TCP_CONGESTION: Operation not permitted, as where its route has congctl lock" \
 		setup adopt locked --quiet
