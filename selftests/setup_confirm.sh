@@ -451,6 +451,26 @@ disk_full()
 	umount "$CTCP_RUNDIR"
 }
 
+# However long the disk was full
+disk_full_for_long()
+{
+	in_virtual_time || return 0
+	mkdir -p "$CTCP_RUNDIR"
+	mount -t tmpfs -o size=64k,mode=755 ctcp-run "$CTCP_RUNDIR"
+	fresh long-full
+	try 1s
+	dd if=/dev/zero of="$CTCP_RUNDIR/junk" bs=4k 2>/dev/null
+	wait_until 301000
+	equal "a disk full for 5 minutes: its timer tries on" 1 "$(timers | wc -l)"
+	rm "$CTCP_RUNDIR/junk"
+	wait_until 362000
+	succeeds "... and again within a minute: the state follows" nothing_waits
+	unchanged "... all as before" "$BEFORE"
+	succeeds "... the timer ends" until_true 2 no_timer
+	host_end
+	umount "$CTCP_RUNDIR"
+}
+
 # What waited before a boot is void, as is all that the state tells.
 another_boot()
 {
@@ -513,6 +533,7 @@ too_late
 cancel_killed
 failures
 disk_full
+disk_full_for_long
 another_boot
 meanwhile
 finish
