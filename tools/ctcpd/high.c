@@ -22,11 +22,11 @@ void high_add(struct high *h, const struct interval *i)
 {
 	float cwnd = (float)i->before->snd_cwnd;
 
-	/* what a look loses that begins in a recovery is taken to be of that (losses_begin()) */
+	/* what a look loses that begins in a recovery is taken to be of that */
 	if (!losses_is_look(i) || losses_in_recovery(i->before))
 		return;
 	hits_add(&h->hits, i, cwnd >= HIGH * h->largest);
-	if (losses_begin(i) && cwnd > h->largest)
+	if (losses_of(i) && cwnd > h->largest)
 		new_largest(h, cwnd);
 }
 
