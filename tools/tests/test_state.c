@@ -1322,7 +1322,7 @@ long __wrap_syscall(long number, ...)
 	va_end(list);
 	if (!old_kernel || number != SYS_close_range)
 		return __real_syscall(number, a, b, c, d, e, f);
-	errno = ENOSYS;
+	errno = EPERM;	/* as a container of that age says, too */
 	return -1;
 }
 
@@ -1380,7 +1380,8 @@ static void test_old_namespace(void **state)
 	open_store(&s, dir);
 	old_kernel = false;
 	assert_true(readlink("/proc/self/ns/net", name, sizeof(name) - 1) > 0);
-	assert_int_equal(sscanf(name, "net:[%u]", &inode), 1);
+	assert_memory_equal(name, "net:[", 5);
+	inode = (unsigned int)strtoul(name + 5, NULL, 10);
 	snprintf(key, sizeof(key), "i%u", inode);
 	assert_string_equal(s.netns, key);
 	remove_store(&s);
