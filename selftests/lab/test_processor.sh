@@ -12,18 +12,19 @@ OWN=$TMP/cache
 LAB_KO=$("$here/uml-module.sh") || exit 1
 export LAB_KO
 
-# start NAME: a machine that runs until $TMP/go is there, and says that it has begun
+# start NAME: a machine that runs until it is killed, once it has begun
 start()
 {
-	TCP_CIRCUIT_CACHE=$OWN "$here/uml.sh" -m 64M -t 60 "$TMP/waits.sh" BEGUN="$TMP/$1" \
+	mkdir "$TMP/$1"
+	TCP_CIRCUIT_CACHE=$OWN "$here/uml.sh" -m 256M -t 120 -o "$TMP/$1" "$TMP/waits.sh" \
 		>"$TMP/$1.log" 2>&1 &
-	until_true 30 [ -e "$TMP/$1" ]
+	until_true 60 [ -e "$TMP/$1/begun" ]
 }
 
 # allowed_of PID: the processors on which it may run
 allowed_of()
 {
-	sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/status"
+	sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/status" 2>/dev/null
 }
 
 # allowed: those of each machine that runs, a line for each
@@ -44,10 +45,10 @@ machines()
 
 mkdir "$OWN"
 ln -s "$CACHE"/uml-* "$OWN/"
-cat >"$TMP/waits.sh" <<-EOF
+cat >"$TMP/waits.sh" <<-"EOF"
 	#!/bin/bash
-	touch "\$BEGUN"
-	until [ -e $TMP/go ]; do sleep 1; done
+	touch /lab/begun	# in the folder of -o
+	while :; do sleep 1; done
 EOF
 chmod +x "$TMP/waits.sh"
 all=$(allowed_of $$)
@@ -70,9 +71,9 @@ for processor in $(seq 0 "$(getconf _NPROCESSORS_CONF)"); do
 	flock -n "$lock"
 done
 start three
-matches "where all are taken, a machine runs on any: $all" "(^|	)$all\$" \
-	"$(allowed | sort -u | paste -sd '	')"
-touch "$TMP/go"
+equal "where all are taken, a machine runs on any: those of $all" 1 \
+	"$(allowed | sort -u | grep -cx -- "$all")"
+pkill -f "^$OWN/uml-[^ ]*/linux mem="
 wait
 equal "machines that are left" 0 "$(machines)"
 finish
