@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 
 OWN=$TMP/cache
+MACHINE="^$OWN/uml-[^ ]*/linux mem="	# what it is called among processes
 LAB_KO=$("$here/uml-module.sh") || exit 1
 export LAB_KO
 
@@ -32,7 +33,7 @@ allowed()
 {
 	local pid
 
-	for pid in $(pgrep -f "^$OWN/uml-[^ ]*/linux mem="); do
+	for pid in $(pgrep -f "$MACHINE"); do
 		allowed_of "$pid"
 	done
 }
@@ -40,7 +41,7 @@ allowed()
 # machines: how many run
 machines()
 {
-	pgrep -cf "^$OWN/uml-[^ ]*/linux mem="
+	pgrep -cf "$MACHINE"
 }
 
 mkdir "$OWN"
@@ -74,7 +75,7 @@ done
 start three
 equal "where all are taken, a machine runs on any: those of $all" 1 \
 	"$(allowed | sort -u | grep -cx -- "$all")"
-pkill -f "^$OWN/uml-[^ ]*/linux mem="
+pkill -f "$MACHINE"
 wait
 equal "machines that are left" 0 "$(machines)"
 finish

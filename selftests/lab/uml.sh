@@ -123,9 +123,9 @@ processors()
 
 # own_processor: set $pinned to a command that runs the machine on a processor on which no other
 # one is.  Kernel and program of the guest are two processes of the host that take turns, at each
-# system call of the guest: between two processors of the host each turn wakes an idle one up,
-# which takes two thirds of all time with 6.1 and a third with the newest kernel.  The lock is
-# held until the machine has ended.  If all are taken, the host's scheduler decides.
+# system call of the guest: between two processors of the host each turn wakes an idle one up.
+# That was two thirds of what setup_route took with 6.1, and a third with the newest kernel.  The
+# lock is held until the machine has ended.  If all are taken, the host's scheduler decides.
 own_processor()
 {
 	local processor lock

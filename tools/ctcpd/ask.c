@@ -30,8 +30,6 @@ static int no_daemon(const char *file, int code, struct err *e)
 		return err_set(e, -code,
 			       "no daemon answers at %s: is it running? systemctl status ctcpd",
 			       file);
-	if (code == EAGAIN)	/* its queue of connections is full */
-		return not_answered(e);
 	return err_set(e, -code, "%s cannot be asked: %s", file, strerror(code));
 }
 
@@ -55,7 +53,8 @@ static int reach(const char *file, int *fd, struct err *e)
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd >= 0 && !set_patience(*fd) && !connect(*fd, (struct sockaddr *)&to, sizeof(to)))
 		return 0;
-	rc = no_daemon(file, errno, e);
+	/* EAGAIN: its queue of connections has been full for so long */
+	rc = errno == EAGAIN ? not_answered(e) : no_daemon(file, errno, e);
 	if (*fd >= 0)
 		close(*fd);
 	return rc;

@@ -104,6 +104,18 @@ static void test_wire(void **state)
 	}
 }
 
+static void leaves_by(const struct device *list, const char *out, int ifindex)
+{
+	struct facts f;
+
+	devices = list;
+	read_facts("port0", &f);
+	assert_string_equal(f.master, "top0");
+	assert_string_equal(f.master_kind, list[1].kind);
+	assert_string_equal(f.out, out);
+	assert_int_equal(f.out_ifindex, ifindex);
+}
+
 /* Routes leave by the bridge, bond or team above its ports, not by a master of another kind. */
 static void test_way_out(void **state)
 {
@@ -113,34 +125,19 @@ static void test_way_out(void **state)
 	} rows[] = {
 		{ "bridge", true }, { "bond", true }, { "team", true }, { "vrf", false },
 	};
-	struct facts f;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct device list[DEVICES] = {
+		struct device list[DEVICES] = {
 			{ .name = "port0", .master = 2 },
-			{ .name = "top0", .kind = rows[i].kind, .master = 3 },
+			{ .name = "top0", .kind = rows[i].kind },
 			{ .name = "br0", .kind = "bridge" },
 		};
 
-		devices = list;
-		read_facts("port0", &f);
-		assert_string_equal(f.master, "top0");
-		assert_string_equal(f.master_kind, rows[i].kind);
-		assert_string_equal(f.out, "br0");
-		assert_int_equal(f.out_ifindex, 3);
-	}
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct device list[DEVICES] = {
-			{ .name = "port0", .master = 2 },
-			{ .name = "top0", .kind = rows[i].kind },
-		};
-
-		devices = list;
-		read_facts("port0", &f);
-		assert_string_equal(f.out, rows[i].leaves ? "top0" : "port0");
-		assert_int_equal(f.out_ifindex, rows[i].leaves ? 2 : 1);
+		leaves_by(list, rows[i].leaves ? "top0" : "port0", rows[i].leaves ? 2 : 1);
+		list[1].master = 3;
+		leaves_by(list, "br0", 3);
 	}
 }
 
