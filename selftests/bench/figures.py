@@ -3,12 +3,13 @@
 
 import metrics
 import metrics_ctcpd
+import metrics_gaps
 import metrics_transfers
 import metrics_users
 from errors import BenchError
 
-METRICS = (metrics.METRICS | metrics_ctcpd.METRICS | metrics_transfers.METRICS
-           | metrics_users.METRICS)
+METRICS = (metrics.METRICS | metrics_ctcpd.METRICS | metrics_gaps.METRICS
+           | metrics_transfers.METRICS | metrics_users.METRICS)
 
 
 def figure(raw, measure):
