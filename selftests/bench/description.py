@@ -104,7 +104,7 @@ SCHEMA = {
     "step": {"at": number, "on": _one_of(*HOSTS, "sw", "wan-dst"),
              "do": text, "name": text},
     "search": {"key": text, "unit": text, "from": model, "to": model,
-               "within": _within, "measure": text, "most": number},
+               "within": _within, "measure": text, "most": model},
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
                 "at": _one_of("found", "below"), "from": number, "until": number, "unit": text,
                 "where": _one_of("src", "dst"), "paper": model,

@@ -58,6 +58,9 @@ def _search(varied, run):
     if not all(isinstance(end, (int, float)) for end in ends) or not 0 < low < high < math.inf:
         raise BenchError(f"search: from {low} to {high}, for {run['label']}, are no two "
                          "numbers above 0, the smaller one first")
+    most = number_for(search["most"], run)
+    if not isinstance(most, (int, float)):
+        raise BenchError(f"search: most is {most} for {run['label']}; it has to be a number")
     values = bisection.ladder(low, high, slack(search["within"], 1))
     for value in values[0], values[-1]:
         try:
@@ -66,7 +69,7 @@ def _search(varied, run):
             raise BenchError(f"search: from {low} to {high}, for {run['label']}: {error}") \
                 from None
     measure = next(m for m in varied["measure"] if m["name"] == search["measure"])
-    return {"key": search["key"], "unit": search["unit"], "most": search["most"],
+    return {"key": search["key"], "unit": search["unit"], "most": most,
             "measure": {key: value for key, value in measure.items()
                         if key in ("metric", "flow", "from", "until", "where")},
             "values": values}

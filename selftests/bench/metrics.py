@@ -165,6 +165,11 @@ def switch_drops(raw, _):
     return raw.drops("sw", "to-dst")
 
 
+def port_frames(raw, _):
+    """full frames that the switch's port may hold"""
+    return raw.plan["buffer"] / raw.plan["wire"]
+
+
 def path_drops(raw, _):
     """packets that netem lost"""
     return raw.drops("wan-dst", "on")
@@ -185,6 +190,11 @@ def utilisation(raw, measure):
     """what the switch's port sent, percent of what its line carries"""
     seconds, sent, _, _ = _port_between(raw, measure)
     return 100 * sent * 8 / seconds / raw.plan["line"]
+
+
+def unused(raw, measure):
+    """what the switch's port could have sent more, percent of what its line carries"""
+    return 100 - utilisation(raw, measure)
 
 
 def port_drop_percent(raw, measure):
@@ -356,5 +366,5 @@ METRICS = {f.__name__: f for f in (
     spread, recovery, resent, resent_percent,
     shaper_drops, limit, limit_part, switch_drops, path_drops, udp_lost, loss_sigmas,
     full_rate, full_time, burst_frames, gap, together, rwnd_max, cwnd_max, ping,
-    tool_resent, trace_resent, trace_excess, utilisation, port_drop_percent, kernel_resent,
-    trips, cwnd_swing)}
+    tool_resent, trace_resent, trace_excess, utilisation, unused, port_drop_percent, port_frames,
+    kernel_resent, trips, cwnd_swing)}

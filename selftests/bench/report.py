@@ -71,11 +71,13 @@ def parameters_of(experiment):
 
 def searched_for(search):
     """What is searched, in a description's own words"""
-    ends = ["(" + ", ".join(f'{v} for "{k}"' for k, v in search[end].items()) + ")"
-            if isinstance(search[end], dict) else str(search[end]) for end in ("from", "to")]
+    most, low, high = [
+        "(" + ", ".join(f'{v} for "{k}"' for k, v in search[word].items()) + ")"
+        if isinstance(search[word], dict) else str(search[word])
+        for word in ("most", "from", "to")]
     return (f'searched: the smallest {search["key"].replace(".", " ")} ({search["unit"]}) with '
-            f'{search["measure"]} at most {search["most"]}, from {ends[0]} to {ends[1]}, to '
-            f'within {search["within"]}')
+            f'{search["measure"]} at most {most}, from {low} to {high}, to within '
+            f'{search["within"]}')
 
 
 def what_of(axis, i):

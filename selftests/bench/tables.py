@@ -78,7 +78,9 @@ def tried(experiment):
         worst = {}
         for value, _, figure, _ in tries:
             worst[value] = max(worst.get(value, figure), figure)
-        sides = [[value for value in sorted(worst) if (worst[value] <= search["most"]) is good]
+        # What was tried below it failed with one seed at least (bisection.py)
+        enough = next(value for value, _, _, at in tries if at == "found")
+        sides = [[value for value in sorted(worst) if (value >= enough) is good]
                  for good in (False, True)]
         lines.append([label, *(", ".join(f"{value:g}: {shown(worst[value])}" for value in side)
                                for side in sides)])

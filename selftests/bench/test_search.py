@@ -177,6 +177,15 @@ class Words(unittest.TestCase):
             with self.assertRaisesRegex(BenchError, "are no two numbers above 0"):
                 runs_of(searching(search={**SEARCH, "from": low, "to": high}))
 
+    def test_most_by_run(self):
+        one = small(vary=[{"path.rate": ["1gbit", "100mbit"]}], measure=MEASURES, search={
+            **SEARCH, "most": {"1gbit": "fcwnd / 10", "100mbit": 2}})
+        description.check(one)
+        self.assertEqual([run["search"]["most"] for run in runs_of(one)], [107.3, 2])
+        with self.assertRaisesRegex(BenchError, "most is None for 100mbit"):
+            runs_of(searching(vary=[{"path.rate": ["1gbit", "100mbit"]}],
+                              search={**SEARCH, "most": {"1gbit": 1}}))
+
     def test_with_a_value(self):
         one = with_value(searching(), 4)
         self.assertEqual(runs_of(one), runs_of(small(
@@ -369,7 +378,10 @@ class Benches(unittest.TestCase):
         self.assertEqual(tables.of(found)[1:], [[
             ["tried, limit in p: drops", "not enough", "enough"],
             ["all", "4: 66, 8: 82", "16: 0"]]])
+        found["searched"]["all"] = [[4, 1, 9, "below"], [8, 1, 9, "found"], [16, 1, 3, "tried"]]
+        self.assertEqual(tables.of(found)[1][1], ["all", "4: 9", "8: 9, 16: 3"])
         self.assertIn("searched: the smallest sender limit (p) with drops at most 0, from 1 to "
                       "16, to within 100%", report.parameters_of(found))
-        self.assertIn('from (1 for "a", bdp for "b") to 16', report.searched_for(
-            {**SEARCH, "from": {"a": 1, "b": "bdp"}}))
+        self.assertIn('at most (0 for "a", 9 for "b"), from (1 for "a", bdp for "b") to 16',
+                      report.searched_for({**SEARCH, "most": {"a": 0, "b": 9},
+                                           "from": {"a": 1, "b": "bdp"}}))

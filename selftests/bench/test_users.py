@@ -46,10 +46,16 @@ class Recorded(unittest.TestCase):
     def test_port_between_samples(self):
         one, when = self.raw(port=PORT), {"from": 1, "until": 3}
         self.assertAlmostEqual(metrics.utilisation(one, when), 100 * 18e6 * 8 / 2 / 100e6)
+        self.assertAlmostEqual(metrics.unused(one, when), 28)
         self.assertAlmostEqual(metrics.port_drop_percent(one, when),
                                100 * 290 / (12000 + 290))
         self.assertAlmostEqual(
             metrics.port_drop_percent(one, {"from": 1, "until": 2}), 100 * 40 / 4040)
+
+    def test_port_frames(self):
+        one = self.raw()
+        one.plan.update(buffer=20 * 9014, wire=9014)
+        self.assertEqual(metrics.port_frames(one, {}), 20)
 
     def test_port_not_sampled(self):
         one = self.raw(port=PORT)
