@@ -51,7 +51,8 @@ from progress import Progress
 from raw import Raw
 
 DOCS = TOP / "docs" / "bench"
-TOOLS = (("iperf3", "--version"), ("nuttcp", "-V"), ("tc", "-V"), ("tshark", "--version"))
+TOOLS = (("iperf3", "--version"), ("nuttcp", "-V"), ("tc", "-V"), ("tshark", "--version"),
+         ("tcptrace", "-v"))
 
 
 def chosen(ids, quick):
@@ -449,7 +450,8 @@ def made(labs, machines, wanted, progress, quick):
 
 
 def same_lab(labs, wanted, about):
-    """Raise BenchError unless kernels and tools are those that docs/bench was made with"""
+    """Raise BenchError unless kernels and tools are those that docs/bench was made with; a tool
+    that it does not name (tools_beside) none of its experiments has used"""
     for d in wanted:
         for kernel in {run["kernel"] for run in runs_of(d)}:
             if labs.on(kernel).kernel_hash() not in about["hashes"]:
@@ -457,9 +459,16 @@ def same_lab(labs, wanted, about):
                     f'docs/bench is of kernel {" and ".join(about["hashes"])}, this machine '
                     f"has {labs.on(kernel).kernel_hash()}; make bench makes all of it")
     for words in TOOLS:
-        if (here := version_of(*words)) != (there := about["tools"][words[0]]):
+        there = about["tools"].get(words[0])
+        if there is not None and (here := version_of(*words)) != there:
             raise BenchError(f'docs/bench is of "{there}", this machine has "{here}"; '
                              "make bench makes all of it")
+
+
+def tools_beside(about):
+    """{tool: version} of those that docs/bench does not name yet: they came with an experiment
+    that is to be added"""
+    return {words[0]: version_of(*words) for words in TOOLS if words[0] not in about["tools"]}
 
 
 def joined(kept, done, commit):
@@ -485,6 +494,7 @@ def add(options):
     if counts[1] or counts[2] or len(done) < len(wanted):
         return counts
     every = joined(kept_now(kept, [d["id"] for d in wanted]), done, about_of(labs)["commit"])
+    about["tools"] |= tools_beside(about)
     pictures |= {e["description"]["id"]: keep(e) for e in every}
     write_reports(about, every, pictures, docs=True)
     return counts

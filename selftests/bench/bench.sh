@@ -23,7 +23,7 @@ per_ack()
 
 bench()
 {
-	"$here/../lab/make-tools.sh" iperf3 nuttcp tshark tcpdump pv socat python3-matplotlib \
+	"$here/../lab/make-tools.sh" iperf3 nuttcp tshark tcptrace tcpdump pv socat python3-matplotlib \
 		python3-markdown iputils-ping
 	make -s -C "$here/.." ../build/bin/circuit_nl ../build/bin/lowat.so
 	[ "$*" = scale ] || per_ack

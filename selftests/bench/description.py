@@ -107,7 +107,7 @@ SCHEMA = {
                "within": _within, "measure": text, "most": model},
     "measure": {"name": text, "metric": _one_of(*MEASURED), "flow": text,
                 "at": _one_of("found", "below"), "from": number, "until": number, "unit": text,
-                "where": _one_of("src", "dst"), "paper": model,
+                "where": _one_of("src", "dst", "missing"), "paper": model,
                 "expect": model, "model": model, "tolerance": text, "apart": text,
                 "least": model, "most": model},
     "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),

@@ -4,11 +4,14 @@
 import metrics
 import metrics_ctcpd
 import metrics_gaps
+import metrics_segments
+import metrics_tcptrace
 import metrics_transfers
 import metrics_users
 from errors import BenchError
 
 METRICS = (metrics.METRICS | metrics_ctcpd.METRICS | metrics_gaps.METRICS
+           | metrics_segments.METRICS | metrics_tcptrace.METRICS
            | metrics_transfers.METRICS | metrics_users.METRICS)
 
 

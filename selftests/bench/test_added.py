@@ -24,11 +24,11 @@ def experiment(name, **more):
 class Added(unittest.TestCase):
     """An experiment beside those of docs/bench"""
 
-    def same_lab(self, kernel="uml-6.1-x", version="1.0"):
+    def same_lab(self, kernel="uml-6.1-x", version="1.0", about=None):
         labs = unittest.mock.Mock()
         labs.on.return_value.kernel_hash.return_value = kernel
         with unittest.mock.patch.object(bench, "version_of", lambda *words: version):
-            bench.same_lab(labs, [{**small(), "id": "X"}], ABOUT)
+            bench.same_lab(labs, [{**small(), "id": "X"}], about or ABOUT)
 
     def test_of_the_same_lab_only(self):
         self.same_lab()
@@ -36,6 +36,36 @@ class Added(unittest.TestCase):
             self.same_lab(kernel="uml-6.1-y")
         with self.assertRaisesRegex(BenchError, 'is of "1.0", this machine has "2.0"'):
             self.same_lab(version="2.0")
+
+    def test_with_a_tool_that_was_not_there(self):
+        older = {**ABOUT, "tools": {**ABOUT["tools"]}}
+        del older["tools"]["tcptrace"]
+        self.same_lab(about=older)
+        with self.assertRaisesRegex(BenchError, 'is of "1.0", this machine has "2.0"'):
+            self.same_lab(version="2.0", about=older)
+        with unittest.mock.patch.object(bench, "version_of", lambda *words: " ".join(words)):
+            self.assertEqual(bench.tools_beside(older), {"tcptrace": "tcptrace -v"})
+            self.assertEqual(bench.tools_beside(ABOUT), {})
+
+    def test_its_tools_are_recorded(self):
+        older = {"hashes": [], "kernels": {}, "tools": {"iperf3": "kept"}}
+        wrote = self.added(older)
+        self.assertEqual(wrote["tools"], {words[0]: "1.0" for words in bench.TOOLS}
+                         | {"iperf3": "kept"})
+
+    def added(self, about):
+        """What --add writes of @about"""
+        d = {**small(), "id": "X"}
+        with unittest.mock.patch.multiple(
+                bench, Labs=unittest.mock.DEFAULT, Machines=unittest.mock.DEFAULT,
+                Progress=unittest.mock.DEFAULT, same_lab=unittest.mock.DEFAULT,
+                OUT=unittest.mock.DEFAULT, chosen=lambda *_: (None, [d]),
+                made=lambda *_: ([1, 0, 0], [experiment("X")], {}), keep=lambda e: None,
+                kept_now=lambda kept, again: kept, about_of=lambda labs: {"commit": "abc"},
+                version_of=lambda *words: "1.0", write_reports=unittest.mock.DEFAULT) as mocks, \
+                unittest.mock.patch.object(bench.results, "read", lambda path: (about, [])):
+            bench.add(unittest.mock.Mock(ids=["X"]))
+        return mocks["write_reports"].call_args[0][0]
 
     def test_in_its_place_or_last(self):
         kept = [experiment("a", seconds=1), experiment("b", seconds=1)]
