@@ -154,10 +154,17 @@ def arrivals(raw, most=200):
     return {"frames": [[t - times[0], i + 1] for i, t in enumerate(times)]}
 
 
+def windows(raw):
+    """{flow: [[s from its start, segments]]}: congestion windows, each sample of ss"""
+    return {name: [list(point) for point in raw.windows(name)] for name in raw.flows}
+
+
 def points_of(raw, plot):
     """What a plot over time shows of a run."""
     if plot.get("kind") == "arrivals":
         return arrivals(raw)
+    if plot.get("kind") == "windows":
+        return windows(raw)
     return series(raw, every_of(plot))
 
 

@@ -13,6 +13,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import seeds
 import units
 from errors import BenchError
 from figures import METRICS
@@ -110,7 +111,7 @@ SCHEMA = {
                 "where": _one_of("src", "dst", "missing"), "paper": model,
                 "expect": model, "model": model, "tolerance": text, "apart": text,
                 "least": model, "most": model},
-    "plot": {"kind": _one_of("over_time", "against", "arrivals", "bars"),
+    "plot": {"kind": _one_of("over_time", "windows", "against", "arrivals", "bars"),
              "measure": text, "measures": words, "x": text, "y": text,
              "runs": words, "every": units.time, "clip": number, "resent": switch,
              "columns": count, "alike": number, "mean": units.time, "until": number,
@@ -341,7 +342,7 @@ def _check_plot(plot):
         return
     if "kind" not in plot:
         raise BenchError("plot.kind is missing")
-    in_time = plot["kind"] in ("over_time", "arrivals")
+    in_time = plot["kind"] in seeds.IN_TIME
     if plot.get("resent") and plot["kind"] != "over_time":
         raise BenchError("plot.resent: segments sent again are drawn over time only")
     for word in {"mean", "until", "same"} & set(plot) if plot["kind"] != "over_time" else ():

@@ -175,6 +175,21 @@ def path_drops(raw, _):
     return raw.drops("wan-dst", "on")
 
 
+def ack_drops(raw, _):
+    """packets that netem lost on their way back to the sender: ACKs"""
+    return raw.drops("wan-dst", "back")
+
+
+def receiver_drops(raw, _):
+    """packets dropped by the receiver's own shaper, tc on ifb1"""
+    return raw.drops("dst", "ifb1")
+
+
+def receiver_passed(raw, _):
+    """packets that went through the receiver's own shaper, tc on ifb1"""
+    return raw.by_tc("dst", "ifb1", "packets")
+
+
 def _port_between(raw, measure):
     """(s, bytes, packets, drops) of the switch's port, between two of its samples"""
     found = [[float(n) for n in line.split()] for line in raw.text("port").splitlines()]
@@ -223,6 +238,15 @@ def cwnd_swing(raw, measure):
     if not found:
         raise BenchError(f"{raw.folder.name}: ss showed no window from {start} s on")
     return max(found) - statistics.mean(found)
+
+
+def cwnd_mean(raw, measure):
+    """mean congestion window (ss cwnd), segments"""
+    flow, start, end = _window(raw, measure)
+    found = [n for t, n in raw.windows(flow) if start <= t < end]
+    if not found:
+        raise BenchError(f"{raw.folder.name}: ss showed no window of {flow} from {start} s on")
+    return statistics.mean(found)
 
 
 def udp_lost(raw, measure):
@@ -367,4 +391,4 @@ METRICS = {f.__name__: f for f in (
     shaper_drops, limit, limit_part, switch_drops, path_drops, udp_lost, loss_sigmas,
     full_rate, full_time, burst_frames, gap, together, rwnd_max, cwnd_max, ping,
     tool_resent, trace_resent, trace_excess, utilisation, unused, port_drop_percent, port_frames,
-    kernel_resent, trips, cwnd_swing)}
+    kernel_resent, trips, cwnd_swing, cwnd_mean, ack_drops, receiver_drops, receiver_passed)}

@@ -4,6 +4,7 @@
 over_time   goodput of every flow, in steps of half a second or `every`: a line for each
             flow, of several seeds that which seeds.py chooses; for a program that
             works in bursts, means over `mean`
+windows     congestion windows of every flow, from the samples of ss
 against     a measure against the first axis, a line for each label of the others;
             crosses are the paper's, dashes the model's
 arrivals    the first frames at the receiver, each at its time
@@ -113,6 +114,13 @@ def over_time(experiment, asked):
     return _in_time(experiment, asked, what)
 
 
+def windows(experiment, asked):
+    """Congestion windows, each by its flow's own time: flows that ran one after another begin
+    together"""
+    return _in_time(experiment, asked, "congestion window, segments",
+                    "time since the flow began, s")
+
+
 def arrivals(experiment, asked):
     """A point for each frame."""
     return alone(_in_time(experiment, asked, "frames that have arrived"))
@@ -125,7 +133,7 @@ def alone(plot):
     return plot
 
 
-def _in_time(experiment, asked, what):
+def _in_time(experiment, asked, what, x="time, s"):
     """The series of each flow in each run, or of those that the plot names; of a run
     and of what was kept of it the same"""
     lines = [Line(_ways_of(" and ".join(labels), experiment["axes"].get(labels[0], []),
@@ -135,7 +143,6 @@ def _in_time(experiment, asked, what):
                   resent=resent_of(experiment, labels[0], flow))
              for labels, flows in runs_of(experiment, asked)
              for flow, points in flows.items()]
-    x = "time, s"
     if seeds.caption(experiment):
         x += f'; of several seeds the one whose "{experiment["drawn"]["by"]}" is nearest the median'
     return Plot(experiment["description"]["title"], x, what,
@@ -452,4 +459,5 @@ def brief(value):
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-KINDS = {"over_time": over_time, "against": against, "arrivals": arrivals, "bars": bars}
+KINDS = {"over_time": over_time, "windows": windows, "against": against, "arrivals": arrivals,
+         "bars": bars}

@@ -85,7 +85,7 @@ def figure_of(kind, plot):
     spans = panels.spans_of(plot)
     if kind == "bars":
         spans = (-0.6, len(plot.ticks) - 0.4), spans[1]
-    at_ends = kind in ("over_time", "against") and panels.labelled(plot, spans[0])
+    at_ends = kind in ("over_time", "windows", "against") and panels.labelled(plot, spans[0])
     room = Room(plot, spans, at_ends)
     figure = Figure(figsize=(WIDTH * PX / 72, room.height * PX / 72), facecolor="white")
     figure.text(8 / WIDTH, 1 - 8 / room.height, room.title, weight="bold", va="top")
@@ -358,5 +358,5 @@ def explain(figure, room, kind, plot):
                       ncol=room.in_row, borderaxespad=0.2, handlelength=3)
 
 
-KINDS = {"over_time": draw_lines, "against": draw_lines, "arrivals": draw_points,
-         "bars": draw_bars}
+KINDS = {"over_time": draw_lines, "windows": draw_lines, "against": draw_lines,
+         "arrivals": draw_points, "bars": draw_bars}

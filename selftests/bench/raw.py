@@ -93,11 +93,22 @@ class Raw:
         parts = re.split(r"^# ([0-9.]+)\n", self.text("ss"), flags=re.M)[1:]
         return [(float(t), s) for t, s in zip(parts[::2], parts[1::2])]
 
+    def windows(self, flow):
+        """[(s from the flow's start, segments)]: its congestion window, as ss had it"""
+        to = re.compile(rf":{self.port(flow)}\s.*\bcwnd:(\d+)")
+        began = self.flows[flow]["start"]
+        return [(t - began, int(found[1])) for t, lines in self.samples
+                for found in map(to.search, lines.splitlines()) if found]
+
     def drops(self, namespace, device):
         """Packets dropped by a device's qdiscs.  The kernel counts a drop at the qdisc
         that dropped and at each above it, so the root's count is that of all."""
+        return self.by_tc(namespace, device, "drops")
+
+    def by_tc(self, namespace, device, what):
+        """What tc counted at a device's root."""
         data = json.loads(self.text("qdiscs.json"))
-        return sum(q.get("drops", 0) for q in data.get(namespace, [])
+        return sum(q.get(what, 0) for q in data.get(namespace, [])
                    if q["dev"] == device and q.get("root"))
 
     def frames(self, host, flow=None):

@@ -6,7 +6,7 @@ one whose figure is nearest the median of them all; of two that are equally near
 seeds, the lower one.
 """
 
-IN_TIME = ("over_time", "arrivals")     # plots of what one run was at each time
+IN_TIME = ("over_time", "windows", "arrivals")     # plots of what one run was at each time
 
 
 def measure_of(description):

@@ -413,6 +413,7 @@ class Plots(unittest.TestCase):
                              {"against": ["round trip, ms", "goodput, Mbit/s"],
                               "bars": ["goodput, Mbit/s"],
                               "over_time": ["time, s", "goodput, Mbit/s"],
+                              "windows": ["time since the flow began, s"],
                               "arrivals": ["time, s"]}[kind])
             self.assertGreater(words.count("<path"), 4)
             self.assertEqual(words, self.drawn(one)[1])

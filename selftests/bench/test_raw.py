@@ -7,6 +7,7 @@ import unittest
 import unittest.mock
 from pathlib import Path
 
+import bench
 import metrics
 import raw
 from errors import BenchError
@@ -89,10 +90,16 @@ class Recorded(unittest.TestCase):
             "sw": [qdisc("to-dst", "tbf", 7, root=True),
                    qdisc("from-src", "tbf", 9, root=True)],
             "wan-dst": [qdisc("on", "netem", 2, root=True),
-                        qdisc("back", "netem", 4, root=True)]}})
+                        qdisc("back", "netem", 4, root=True)],
+            "dst": [qdisc("eth1", "noqueue", 1, root=True),
+                    qdisc("ifb1", "htb", 6, root=True, packets=80),
+                    qdisc("ifb1", "bfifo", 6, parent="1:1", packets=81)]}})
         self.assertEqual(metrics.shaper_drops(one, {}), 55)
         self.assertEqual(metrics.switch_drops(one, {}), 7)
         self.assertEqual(metrics.path_drops(one, {}), 2)
+        self.assertEqual(metrics.ack_drops(one, {}), 4)
+        self.assertEqual(metrics.receiver_drops(one, {}), 6)
+        self.assertEqual(metrics.receiver_passed(one, {}), 80)
 
     def test_loss_sigmas(self):
         end = {"sum": {"packets": 10000, "lost_packets": 120, "lost_percent": 1.2},
@@ -121,6 +128,20 @@ class Recorded(unittest.TestCase):
         one = self.raw({"ss": "# 0.1\n\n"})
         with self.assertRaisesRegex(BenchError, "ss never showed"):
             metrics.cwnd_max(one, {})
+
+    def test_windows_of_a_flow(self):
+        """Its data connection's: not its control connection's, nor another flow's"""
+        data, control = "ESTAB 10.1:40 10.2:5701 reno cwnd:{}\n", "ESTAB 10.1:41 10.2:5201 cwnd:7\n"
+        one = self.raw({"ss": "# 3.5\n" + control + "# 4\n" + control + data.format(10)
+                              + "# 5\n" + data.format(40) + "ESTAB 10.1:9 10.2:5702 cwnd:8\n"
+                              + "# 6\n" + data.format(20) + "# 7\n" + data.format(90)},
+                       {"tool": "nuttcp", "start": 3, "seconds": 9})
+        self.assertEqual(one.windows("f"), [(1, 10), (2, 40), (3, 20), (4, 90)])
+        self.assertEqual(bench.windows(one), {"f": [[1, 10], [2, 40], [3, 20], [4, 90]]})
+        self.assertEqual(bench.points_of(one, {"kind": "windows"}), bench.windows(one))
+        self.assertEqual(metrics.cwnd_mean(one, {"from": 2, "until": 4}), 30)
+        with self.assertRaisesRegex(BenchError, "no window of f from 5 s on"):
+            metrics.cwnd_mean(one, {"from": 5, "until": 6})
 
     def test_ping(self):
         one = self.raw({"ping.src.dst": "seq=1 time=20.5 ms\nseq=2 time=10.3 ms\n"})
