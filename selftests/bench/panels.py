@@ -147,7 +147,7 @@ def _in_time(experiment, asked, what, x="time, s"):
         x += f'; of several seeds the one whose "{experiment["drawn"]["by"]}" is nearest the median'
     return Plot(experiment["description"]["title"], x, what,
                 panels_of(lines, asked.get("panels")), clip=asked.get("clip"),
-                columns=asked.get("columns"))
+                columns=asked.get("columns"), log=asked.get("log", ""))
 
 
 def runs_of(experiment, asked):

@@ -7,6 +7,7 @@ control connection) after its start.
 """
 
 import json
+import math
 import re
 import subprocess
 from functools import cached_property
@@ -94,10 +95,11 @@ class Raw:
         return [(float(t), s) for t, s in zip(parts[::2], parts[1::2])]
 
     def windows(self, flow):
-        """[(s from the flow's start, segments)]: its congestion window, as ss had it"""
+        """[(s from the flow's start, segments)]: its congestion window, as ss had it, while the
+        program wrote: what it left behind is sent when it has ended"""
         to = re.compile(rf":{self.port(flow)}\s.*\bcwnd:(\d+)")
-        began = self.flows[flow]["start"]
-        return [(t - began, int(found[1])) for t, lines in self.samples
+        began, long = self.flows[flow]["start"], self.flows[flow]["seconds"] or math.inf
+        return [(t - began, int(found[1])) for t, lines in self.samples if t - began <= long
                 for found in map(to.search, lines.splitlines()) if found]
 
     def drops(self, namespace, device):

@@ -134,7 +134,8 @@ class Recorded(unittest.TestCase):
         data, control = "ESTAB 10.1:40 10.2:5701 reno cwnd:{}\n", "ESTAB 10.1:41 10.2:5201 cwnd:7\n"
         one = self.raw({"ss": "# 3.5\n" + control + "# 4\n" + control + data.format(10)
                               + "# 5\n" + data.format(40) + "ESTAB 10.1:9 10.2:5702 cwnd:8\n"
-                              + "# 6\n" + data.format(20) + "# 7\n" + data.format(90)},
+                              + "# 6\n" + data.format(20) + "# 7\n" + data.format(90)
+                              + "# 12.1\n" + data.format(9)},
                        {"tool": "nuttcp", "start": 3, "seconds": 9})
         self.assertEqual(one.windows("f"), [(1, 10), (2, 40), (3, 20), (4, 90)])
         self.assertEqual(bench.windows(one), {"f": [[1, 10], [2, 40], [3, 20], [4, 90]]})
