@@ -22,7 +22,7 @@ TOP = HERE.parents[1]
 OUT = TOP / "build" / "bench"
 LAB = HERE.parent / "lab"
 # Of runs that name them
-TOOLS = {name: TOP / "build" / "bin" / name for name in ("ctcp-setup", "ctcpd",
+TOOLS = {name: TOP / "build" / "bin" / name for name in ("ctcp-setup", "ctcpd", "nuttcp8",
                                                          "tcp_per_ack.ko")}
 PROGRAMS = {name: HERE / f"{name}.py" for name in ("stream", "users")}
 LIMIT = 1800        # s of real time for one run

@@ -42,3 +42,35 @@ collect_keys()
 		return 1
 	}
 }
+
+# apt_of FOLDER COMMAND WORD...: apt with nothing of the machine's but its configuration
+apt_of()
+{
+	local folder=$1 command=$2
+
+	shift 2
+	"apt-$command" -q -o Dir::State="$folder" -o Dir::State::status="$folder/status" \
+		-o Dir::Cache="$folder/cache" -o Dir::Etc::SourceList="$folder/sources" \
+		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$folder/keys" \
+		-o Dir::Etc::Preferences=/dev/null \
+		-o Dir::Etc::PreferencesParts=/dev/null \
+		-o Acquire::Check-Valid-Until=false -o Acquire::Languages=none \
+		-o APT::Sandbox::User=root "$@"
+}
+
+# begin_apt FOLDER SUITE: fetch the lists of a suite that the machine's own apt may not know
+begin_apt()
+{
+	local site
+
+	collect_keys "$1/keys" || return
+	site=$(mirror main)
+	[ -n "$site" ] || {
+		echo "apt knows no mirror of Debian here: set TCP_CIRCUIT_MIRROR" >&2
+		return 1
+	}
+	echo "deb $site $2 main" > "$1/sources"
+	: > "$1/status"
+	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
+	apt_of "$1" get -o APT::Update::Error-Mode=any update
+}
