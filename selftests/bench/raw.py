@@ -96,7 +96,11 @@ class Raw:
 
     def windows(self, flow):
         """[(s from the flow's start, segments)]: its congestion window, as ss had it, while the
-        program wrote: what it left behind is sent when it has ended"""
+        program wrote: what it left behind is sent when it has ended.  Not of iperf3, whose own
+        words go to the port of its data."""
+        if self.flows[flow]["tool"] == "iperf3":
+            raise BenchError(f'{self.folder.name}: windows of "{flow}": ss shows iperf3\'s control '
+                             "connection with the same port; nuttcp's has its own")
         to = re.compile(rf":{self.port(flow)}\s.*\bcwnd:(\d+)")
         began, long = self.flows[flow]["start"], self.flows[flow]["seconds"] or math.inf
         return [(t - began, int(found[1])) for t, lines in self.samples if t - began <= long

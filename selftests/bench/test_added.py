@@ -43,6 +43,9 @@ class Added(unittest.TestCase):
         self.same_lab(about=older)
         with self.assertRaisesRegex(BenchError, 'is of "1.0", this machine has "2.0"'):
             self.same_lab(version="2.0", about=older)
+        for tool in ABOUT["tools"]:
+            with self.assertRaisesRegex(BenchError, 'is of "0.9", this machine has "1.0"'):
+                self.same_lab(about={**ABOUT, "tools": {**ABOUT["tools"], tool: "0.9"}})
         with unittest.mock.patch.object(bench, "version_of", lambda *words: " ".join(words)):
             self.assertEqual(bench.tools_beside(older), {"tcptrace": "tcptrace -v"})
             self.assertEqual(bench.tools_beside(ABOUT), {})

@@ -9,7 +9,7 @@ import figures
 import metrics_gaps
 from errors import BenchError
 
-FRAME = 1514 * 8 / 100e6        # s
+FRAME = 9014 * 8 / 62e6         # s
 
 
 class Gaps(unittest.TestCase):
@@ -17,7 +17,7 @@ class Gaps(unittest.TestCase):
 
     def figure(self, name, between, missed=False, start=0.0, until=1.0):
         """The metric @name of a trace with gaps of so many frames' times"""
-        raw = unittest.mock.Mock(folder=Path("run"), plan={"wire": 1514, "line": 100e6})
+        raw = unittest.mock.Mock(folder=Path("run"), plan={"wire": 9014, "line": 62e6})
         raw.captured_all = lambda host: host == "sw" and not missed
         times = [1e9]
         for gap in between:
@@ -31,7 +31,7 @@ class Gaps(unittest.TestCase):
             return figures.figure(raw, {"metric": name, "from": start, "until": until})
 
     def test_parts(self):
-        between = [0.01, 0.85, 0.95, 1, 1.05, 1.2, 1.85, 1.95, 2.05, 3]
+        between = [0, 0.85, 0.95, 1, 1.05, 1.2, 1.85, 1.95, 2.05, 3]
         self.assertEqual(self.figure("gaps_short", between), 20)
         self.assertEqual(self.figure("gaps_one", between), 30)
         self.assertEqual(self.figure("gaps_two", between), 20)
@@ -50,6 +50,8 @@ class Gaps(unittest.TestCase):
     def test_no_gap(self):
         with self.assertRaisesRegex(BenchError, "gaps_one: ZeroDivisionError"):
             self.figure("gaps_one", [1], start=0.5)
+        with self.assertRaisesRegex(BenchError, "gaps_short: ZeroDivisionError"):
+            self.figure("gaps_short", [0.5 / FRAME], until=0.5)
 
 
 if __name__ == "__main__":

@@ -150,6 +150,10 @@ class Panels(unittest.TestCase):
         plot = panels.plot_of(in_time(["a b"], ["f"]))
         self.assertEqual((plot.title, plot.x, plot.y),
                          ("A title", "time, s", "goodput, Mbit/s"))
+        self.assertEqual(plot.log, "")
+        plot = panels.plot_of(in_time(["a b"], ["f"], kind="windows", log="y"))
+        self.assertEqual((plot.x, plot.y, plot.log), (
+            "time since the flow began, s", "congestion window, segments", "y"))
 
     def test_one_line_for_a_model(self):
         def models(*models):
@@ -417,6 +421,13 @@ class Plots(unittest.TestCase):
                               "arrivals": ["time, s"]}[kind])
             self.assertGreater(words.count("<path"), 4)
             self.assertEqual(words, self.drawn(one)[1])
+
+    def test_windows_are_drawn_as_goodput_is(self):
+        goodput, windows = (self.drawn(in_time(["a 1"], "fg", kind=kind))
+                            for kind in ("over_time", "windows"))
+        for what in "<path", "<use", "stroke-linecap":
+            self.assertEqual(windows[1].count(what), goodput[1].count(what))
+        self.assertEqual(len(windows[0]), len(goodput[0]))
 
     def test_nothing_of_the_time_or_the_tool(self):
         _, words = self.drawn(in_time(["a 1"], "f"))

@@ -132,17 +132,26 @@ class Recorded(unittest.TestCase):
     def test_windows_of_a_flow(self):
         """Its data connection's: not its control connection's, nor another flow's"""
         data, control = "ESTAB 10.1:40 10.2:5701 reno cwnd:{}\n", "ESTAB 10.1:41 10.2:5201 cwnd:7\n"
+        other = "ESTAB 10.1:45701 10.2:5702 cwnd:8\nESTAB 10.1:57011 10.2:22 cwnd:9\n"
         one = self.raw({"ss": "# 3.5\n" + control + "# 4\n" + control + data.format(10)
-                              + "# 5\n" + data.format(40) + "ESTAB 10.1:9 10.2:5702 cwnd:8\n"
+                              + "# 5\n" + data.format(40) + other
                               + "# 6\n" + data.format(20) + "# 7\n" + data.format(90)
-                              + "# 12.1\n" + data.format(9)},
+                              + "# 11.5\n" + data.format(50)
+                              + "# 12.5\n" + data.format(9) + other},
                        {"tool": "nuttcp", "start": 3, "seconds": 9})
-        self.assertEqual(one.windows("f"), [(1, 10), (2, 40), (3, 20), (4, 90)])
-        self.assertEqual(bench.windows(one), {"f": [[1, 10], [2, 40], [3, 20], [4, 90]]})
+        one.flows["g"] = {**one.flows["f"], "start": 4, "seconds": None}
+        self.assertEqual(one.windows("f"), [(1, 10), (2, 40), (3, 20), (4, 90), (8.5, 50)])
+        self.assertEqual(bench.windows(one), {
+            "f": [[1, 10], [2, 40], [3, 20], [4, 90], [8.5, 50]], "g": [[1, 8], [8.5, 8]]})
         self.assertEqual(bench.points_of(one, {"kind": "windows"}), bench.windows(one))
         self.assertEqual(metrics.cwnd_mean(one, {"from": 2, "until": 4}), 30)
+        self.assertEqual(metrics.cwnd_mean(one, {"from": 1, "until": 5}), 40)
+        self.assertEqual(metrics.cwnd_mean(one, {"flow": "g"}), 8)
         with self.assertRaisesRegex(BenchError, "no window of f from 5 s on"):
             metrics.cwnd_mean(one, {"from": 5, "until": 6})
+        one.flows["f"]["tool"] = "iperf3"
+        with self.assertRaisesRegex(BenchError, 'windows of "f": ss shows .* the same port'):
+            one.windows("f")
 
     def test_ping(self):
         one = self.raw({"ping.src.dst": "seq=1 time=20.5 ms\nseq=2 time=10.3 ms\n"})

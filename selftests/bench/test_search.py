@@ -185,6 +185,9 @@ class Words(unittest.TestCase):
         with self.assertRaisesRegex(BenchError, "most is None for 100mbit"):
             runs_of(searching(vary=[{"path.rate": ["1gbit", "100mbit"]}],
                               search={**SEARCH, "most": {"1gbit": 1}}))
+        for most in [9], {"all": [9]}:
+            with self.assertRaisesRegex(BenchError, r"most is \[9\] for all"):
+                runs_of(searching(search={**SEARCH, "most": most}))
 
     def test_with_a_value(self):
         one = with_value(searching(), 4)

@@ -54,8 +54,9 @@ class Seeds(unittest.TestCase):
         self.assertIsNone(seeds.told(over_time(plot={"kind": "bars"}), FOUND))
         self.assertEqual(seeds.drawn(over_time(plot={"kind": "bars"}), FOUND),
                          {"a": 1, "b": 1})
-        self.assertEqual(seeds.drawn(over_time(plot={"kind": "windows"}), FOUND),
-                         {"a": 2, "b": 1})
+        for kind in "windows", "arrivals":
+            self.assertEqual(seeds.drawn(over_time(plot={"kind": kind}), FOUND),
+                             {"a": 2, "b": 1})
 
     def test_the_series_are_that_seed_s(self):
         experiment = {"description": over_time(plot={"kind": "over_time", "resent": True}),
