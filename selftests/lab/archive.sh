@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# archive.sh: where Debian's archive is, and the keys that sign it; source this file
+# archive.sh: where Debian's archive is, the keys that sign it, and what is fetched from it once;
+# source this file, with cache.sh and its own folder in $here for the latter
 #
 # Nothing here names a mirror: it is the one of the machine's own apt, or that in
 # TCP_CIRCUIT_MIRROR and TCP_CIRCUIT_MIRROR_SECURITY.
@@ -73,4 +74,30 @@ begin_apt()
 	: > "$1/status"
 	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
 	apt_of "$1" get -o APT::Update::Error-Mode=any update
+}
+
+# fetch_once PLACE WHAT: print PLACE, a folder in the cache; where it is missing, fetch() of the
+# script that calls this fills $tmp/new first, in a shell of its own
+fetch_once()
+{
+	local place=$1
+
+	if [ ! -d "$place" ]; then
+		cache_lock "${place##*/}"
+	fi
+	if [ ! -d "$place" ]; then
+		"$here/need.sh" debian-archive-keyring
+		echo "lab: fetching $2" >&2
+		rm -rf "$place".??????		# of one that was killed
+		tmp=$(mktemp -d "$place.XXXXXX")
+		trap 'rm -rf "$tmp"' EXIT
+		mkdir "$tmp/new"
+		(fetch) > "$place.log" 2>&1 || {
+			tail -n 3 "$place.log" >&2
+			echo "lab: $2 cannot be fetched (above)" >&2
+			exit 1
+		}
+		mv "$tmp/new" "$place"
+	fi
+	echo "$place"
 }

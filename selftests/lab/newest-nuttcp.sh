@@ -12,7 +12,6 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 . "$here/archive.sh"
-place=$CACHE/nuttcp-$(cache_key "$here/newest-nuttcp.sh")
 
 fetch()
 {
@@ -20,7 +19,6 @@ fetch()
 
 	begin_apt "$tmp" trixie || return
 	(cd "$tmp" && apt_of "$tmp" get download nuttcp libc6) || return
-	mkdir "$tmp/new"
 	dpkg-deb -f "$tmp"/nuttcp_*.deb Version > "$tmp/new/package" || return
 	for package in nuttcp libc6; do
 		dpkg-deb -x "$tmp/$package"_*.deb "$tmp/root" || return
@@ -28,20 +26,4 @@ fetch()
 	cd "$tmp/root" && cp ./usr/bin/nuttcp "$lib/libc.so.6" "$lib/ld-linux-x86-64.so.2" "$tmp/new"
 }
 
-if [ ! -d "$place" ]; then
-	cache_lock nuttcp
-fi
-if [ ! -d "$place" ]; then
-	"$here/need.sh" debian-archive-keyring
-	echo "lab: fetching the nuttcp of Debian 13" >&2
-	rm -rf "$place".??????		# of one that was killed
-	tmp=$(mktemp -d "$place.XXXXXX")
-	trap 'rm -rf "$tmp"' EXIT
-	(fetch) > "$CACHE/nuttcp.log" 2>&1 || {
-		tail -n 3 "$CACHE/nuttcp.log" >&2
-		echo "lab: the nuttcp of Debian 13 cannot be fetched (above)" >&2
-		exit 1
-	}
-	mv "$tmp/new" "$place"
-fi
-echo "$place"
+fetch_once "$CACHE/nuttcp-newest" "the nuttcp of Debian 13"

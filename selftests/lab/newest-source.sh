@@ -15,14 +15,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 . "$here/archive.sh"
 suite=trixie-backports		# where suite.sh has the newest kernel from
-place=$CACHE/source-newest
 
 fetch()
 {
 	local package
 
 	begin_apt "$tmp" "$suite" || return
-	mkdir "$tmp/new"
 	package=$(apt_of "$tmp" cache pkgnames linux-source- |
 		grep -E '^linux-source-[0-9.]+$' | sort -V | tail -n 1)
 	[ -n "$package" ] || {
@@ -35,20 +33,4 @@ fetch()
 		tar -C "$tmp/new" --strip-components=3 -xf - "./usr/src/$package.tar.xz"
 }
 
-if [ ! -d "$place" ]; then
-	cache_lock source-newest
-fi
-if [ ! -d "$place" ]; then
-	"$here/need.sh" debian-archive-keyring
-	echo "lab: fetching the newest kernel's source" >&2
-	rm -rf "$place".??????		# of one that was killed
-	tmp=$(mktemp -d "$place.XXXXXX")
-	trap 'rm -rf "$tmp"' EXIT
-	fetch > "$place.log" 2>&1 || {
-		tail -n 3 "$place.log" >&2
-		echo "lab: the newest kernel's source cannot be fetched (above)" >&2
-		exit 1
-	}
-	mv "$tmp/new" "$place"
-fi
-echo "$place"
+fetch_once "$CACHE/source-newest" "the newest kernel's source"
