@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # archive.sh: where Debian's archive is, the keys that sign it, and what is fetched from it once;
-# source this file, with cache.sh and its own folder in $here for the latter
+# source this file, with cache.sh for the latter
 #
 # Nothing here names a mirror: it is the one of the machine's own apt, or that in
 # TCP_CIRCUIT_MIRROR and TCP_CIRCUIT_MIRROR_SECURITY.
@@ -86,7 +86,7 @@ fetch_once()
 		cache_lock "${place##*/}"
 	fi
 	if [ ! -d "$place" ]; then
-		"$here/need.sh" debian-archive-keyring
+		"${BASH_SOURCE[0]%/*}/need.sh" debian-archive-keyring
 		echo "lab: fetching $2" >&2
 		rm -rf "$place".??????		# of one that was killed
 		tmp=$(mktemp -d "$place.XXXXXX")

@@ -13,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cache.sh"
 . "$here/archive.sh"
 
+# shellcheck disable=SC2154,SC2317 # called by fetch_once(), which makes $tmp
 fetch()
 {
 	local package lib=./usr/lib/x86_64-linux-gnu

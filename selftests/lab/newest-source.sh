@@ -16,6 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/archive.sh"
 suite=trixie-backports		# where suite.sh has the newest kernel from
 
+# shellcheck disable=SC2154,SC2317 # called by fetch_once(), which makes $tmp
 fetch()
 {
 	local package
